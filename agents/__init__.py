@@ -1,0 +1,1 @@
+"""Who takes part: roster, protocols, referee, runners, commands."""

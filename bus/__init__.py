@@ -1,0 +1,1 @@
+"""How messages move and are kept: ledger, inboxes, watcher, delivery."""

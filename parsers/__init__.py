@@ -1,0 +1,1 @@
+"""Text to values: pure, and nothing of ours below it."""
