@@ -1,0 +1,73 @@
+"""What a protocol sees and what it asks for: events in the past tense, effects in the imperative.
+
+A protocol is a pure function from a state and an event to a new state and effects. It sees no text, no
+path and no clock: time is in the events, a body is the facts that the parsers found in it.
+"""
+
+from typing import NamedTuple
+
+
+class Posted(NamedTuple):
+    """A participant wrote a block; `artifact` is the hash of the one it holds, or nothing."""
+
+    block: str
+    author: str
+    tag: str
+    role: str
+    tokens: tuple[str, ...]
+    reason: str
+    artifact: str
+    empty: bool
+    at_ms: int
+
+
+class Ticked(NamedTuple):
+    """Time went by."""
+
+    at_ms: int
+
+
+Event = Posted | Ticked
+
+
+class Rule(NamedTuple):
+    """Answer the event: what was decided, by which rule, why, and who moves next."""
+
+    verdict: str
+    code: str
+    why: str
+    next: tuple[str, ...] = ()
+
+
+class Notify(NamedTuple):
+    """Bring the `block` that was ruled on, or else the ruling itself, to these agents."""
+
+    names: tuple[str, ...]
+    block: bool = False
+
+
+class Close(NamedTuple):
+    """End the session; the ruling carries the final status."""
+
+    state: str
+    reason: str = ""
+
+
+Effect = Rule | Notify | Close
+
+
+class Move(NamedTuple):
+    """Something that the rules let an agent do now: the command, and what it means."""
+
+    command: str
+    meaning: str
+
+
+class IllFormed(Exception):
+    """A prompt that a protocol cannot open a session from: what is missing and what to add."""
+
+    def __init__(self, what: str, then: str) -> None:
+        """Name what is missing, and what to add to the prompt."""
+        super().__init__(what)
+        self.what = what
+        self.then = then

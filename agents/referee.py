@@ -1,0 +1,616 @@
+"""The referee: whoever holds its lease scans, asks the rules, appends rulings and delivers.
+
+A shell over the book. All it knows is what the ledger says, so it can be killed anywhere and started
+again. `moot up` holds the lease while it runs; otherwise each command that writes or waits takes it for
+one pass of its own, so that a session gets on with no daemon at all.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ..bus.chain import Link, Linked, Tail, follow, trace
+from ..bus.inboxes import Inboxes
+from ..bus.index import BlockRow, Index, Mail, SessionRow, stamp_of
+from ..bus.ledger import Ledger, Moved, Stamp
+from ..bus.locks import Lock
+from ..bus.messages import REFEREE, Message, from_frame
+from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
+from ..parsers.frames import TORN, Frame, Loose, digest, escape, gap_hash, render, scan
+from ..parsers.ids import RANDOM_BITS, mint
+from ..parsers.tokens import unclosed
+from ..workspace.folder import Workspace
+from ..workspace.settings import Settings, read_settings
+from .book import (
+    Book,
+    Judgment,
+    Ruling,
+    Session,
+    Unruled,
+    adopted_message,
+    dump_session,
+    load_session,
+    time_of,
+)
+from .closing import close_session
+
+REST_S = 0.5  # hands may be half-way through a block until the file has rested this long
+HANDS_PATIENCE_S = 3.0  # but somebody who never stops writing does not hold the others up
+RULING_PATIENCE_S = 10.0  # a referee needs milliseconds; after ten seconds it is stopped
+
+
+class Draft(NamedTuple):
+    """A block that is to be written: the header line without its number signs, and the body."""
+
+    sender: str
+    header: str
+    body: str
+    to: tuple[str, ...] = ()
+    session: str = ""
+    re: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What became of a draft: its id, and the ruling on it if it was a move."""
+
+    id: str
+    ruling: Ruling | None
+
+
+class _Batch:
+    """Frames that are appended in one write, each taken into the book as it is made."""
+
+    def __init__(self, head: Link | None, tail: Tail, size: int) -> None:
+        self.head = head
+        self.tail = tail
+        self.size = size
+        self.data = bytearray()
+
+    def add(self, draft: Draft, block_id: str, now_ms: int) -> Linked:
+        """Render one frame behind the others."""
+        self.close_torn()
+        self.data += _separator(self.tail.raw[-2:], at_start=self.size == 0 and not self.data)
+        closer = unclosed(draft.body) if draft.sender != REFEREE else ""
+        facts = {
+            "id": block_id,
+            "at": stamp_of(now_ms),
+            "from": draft.sender,
+            "to": ",".join(draft.to),
+            "in": draft.session,
+            "re": draft.re,
+            "prev": self.head.hash if self.head else "",
+            "gap": gap_hash(self.tail.raw),
+            **dict(draft.facts),
+        }
+        content = f"### {draft.header}".encode()
+        if draft.body:
+            content += b"\n\n" + escape(draft.body.encode("utf-8", "replace"))
+        raw = render(facts, content, closer.encode())
+        start = self.size + len(self.data)
+        self.data += raw + b"\n"
+        frame = next(piece for piece in scan(raw, start) if isinstance(piece, Frame))
+        linked = Linked(frame, self.tail.loose, facts["gap"])
+        self.head = Link(frame.id, frame.hash, frame.start, frame.end)
+        self.tail = Tail(frame.end, (), b"\n", torn=False)
+        return linked
+
+    def close_torn(self) -> None:
+        """End what a writer that died has left, so that what stands below it is read."""
+        if self.tail.torn:
+            marker = (b"" if self.tail.raw.endswith(b"\n") else b"\n") + TORN + b"\n"
+            self.data += marker
+            self.tail = self.tail._replace(raw=self.tail.raw + marker, torn=False)
+
+
+def _separator(before: bytes, *, at_start: bool) -> bytes:
+    """Give what makes a blank line between what stands there and a marker."""
+    if at_start or before.endswith(b"\n\n"):
+        return b""
+    return b"\n" if before.endswith(b"\n") else b"\n\n"
+
+
+class Referee:
+    """One process's hold on a workspace: its ledger, its book, and the lease when it has it."""
+
+    def __init__(
+        self, workspace: Workspace, settings: Settings | None = None, *, read_only: bool = False
+    ) -> None:
+        """Open a workspace; nothing is read before it is needed, and `read_only` writes nothing at all."""
+        self.read_only = read_only
+        self.workspace = workspace
+        self.settings = settings or read_settings(workspace.folder)
+        self.lease = Lock(workspace.state / "lease")
+        self.ledger = Ledger(workspace.ledger, Lock(workspace.state / "lock"))
+        self.index = Index(workspace.state / "index.db", read_only=read_only)
+        self.inboxes = Inboxes(workspace.inbox)
+        self.rulings: list[Ruling] = []
+        self._ended: list[str] = []
+        self.notes: list[str] = []
+        self._holds_lease = False
+        self._book: Book | None = None
+        self._head: Link | None = None
+        self._standing = ""
+        self._tail = Tail(0, (), b"", torn=False)
+        self._stamp: Stamp | None = None
+        self._seen_at = 0.0
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    @property
+    def book(self) -> Book:
+        """The book as of the last `refresh`."""
+        if self._book is None:
+            self.refresh()
+        assert self._book is not None
+        return self._book
+
+    def refresh(self) -> None:
+        """Read what was added to the ledger since the last time: a change costs what it adds.
+
+        A part of the ledger that is not as it was read (an editor wrote the file anew) is read again whole.
+        """
+        stamp = self.ledger.stamp()
+        if self._book is not None and stamp == self._stamp:
+            return
+        if self._book is None and not self._load():
+            self._rebuild()
+            self._stamp, self._seen_at = stamp, time.monotonic()
+            if not self.read_only:
+                self._save(receipts_lost=True)
+            return
+        base = self._head.start if self._head else 0
+        data = self.ledger.read(base) if base <= stamp.size else b""
+        length = self._head.end - base if self._head else 0
+        if self._head is not None and digest(data[:length]) != self._standing:
+            self._rebuild()
+        else:
+            behind = data[length:]
+            linked, self._tail = follow(self._head, scan(behind, base + length), behind, base + length)
+            self._take(linked)
+        self._stamp, self._seen_at = stamp, time.monotonic()
+
+    def _load(self) -> bool:
+        """Take up the book where the index left it; tell whether there was any."""
+        saved = self.index.load()
+        if not saved.version:
+            return False
+        self._book = Book(self.settings.names)
+        self._book.load(dict(saved.cursor["book"]), (load_session(row.data) for row in saved.sessions))
+        self._head, self._standing = Link(*saved.cursor["head"]), saved.cursor["standing"]
+        return True
+
+    def _take(self, linked: list[Linked]) -> None:
+        book = self.book
+        for one in linked:
+            book.take(one)
+            self._head = Link(one.frame.id, one.frame.hash, one.frame.start, one.frame.end)
+            self._standing = one.frame.hash
+        book.take_tail(self._tail)
+
+    def _rebuild(self) -> None:
+        """Read the whole ledger. What was decided up to the known head stays decided."""
+        known = self.index.load()
+        data = self.ledger.read()
+        before = Link(*known.cursor["head"]) if known.version else None
+        linked, self._tail, _ = trace(scan(data), data, before.id if before else "")
+        book = self._book = Book(self.settings.names)
+        passed = before is None or all(one.frame.id != before.id for one in linked)
+        if before is not None and passed:
+            self.notes.append("the ledger lost its last block, so all of it was read anew")
+        for one in linked:
+            book.take(one, decided=not passed)
+            if before is not None and one.frame.id == before.id:
+                waiting = book.waiting
+                book.sessions = {row.id: load_session(row.data) for row in known.sessions}
+                book.count = known.cursor["book"]["count"]
+                book.waiting = waiting
+                passed = True
+            kept = before.hash if before is not None and one.frame.id == before.id else one.frame.hash
+            self._head = Link(one.frame.id, kept, one.frame.start, one.frame.end)
+            self._standing = one.frame.hash
+        if not linked:
+            self._head, self._standing = None, ""
+        book.take_tail(self._tail)
+
+    def _forget(self) -> None:
+        """Drop what is in memory: the next reading begins at what was saved."""
+        self._book, self._head, self._stamp, self._standing = None, None, None, ""
+        self._tail = Tail(0, (), b"", torn=False)
+
+    def message(self, block_id: str) -> Message | None:
+        """Find a block by its id; None where there is none."""
+        for message in reversed(self.book.messages):
+            if message.id == block_id:
+                return message
+        row = self.index.block(block_id)
+        if row is None:
+            return None
+        return self._read_block(row)
+
+    def _read_block(self, row: BlockRow) -> Message | None:
+        data = self.ledger.read(row.start, row.start + row.size)
+        if not row.author:
+            frames = [piece for piece in scan(data, row.start) if isinstance(piece, Frame)]
+            return from_frame(frames[0]) if frames and frames[0].id == row.id else None
+        return adopted_message(Loose(row.start, row.start + row.size, data), row.id, row.author)
+
+    # -- the lease --------------------------------------------------------------------------------
+
+    def take_lease(self) -> bool:
+        """Become the referee for as long as this process lives; tell whether that came to pass."""
+        deadline = time.monotonic() + 1.0
+        while not self.lease.try_take():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)  # a command holds the lease for the length of one append
+        self.lease.note(f"{os.getpid()}\n")
+        self._holds_lease = True
+        return True
+
+    def leave_lease(self) -> None:
+        """Stop being the referee."""
+        if self._holds_lease:
+            self.lease.note("")
+            self.lease.give_back()
+            self._holds_lease = False
+
+    def holder(self) -> str:
+        """Give the process id of a running `moot up`, or nothing."""
+        return "" if self._try_lease_briefly() else self.lease.read_note() or "unknown"
+
+    def _try_lease_briefly(self) -> bool:
+        if self._holds_lease:
+            return True
+        if self.lease.try_take():
+            self.lease.give_back()
+            return True
+        return False
+
+    @contextmanager
+    def _as_referee(self) -> Iterator[bool]:
+        """Hold the lease for one pass, if nobody else has it; the ledger's lock is held around this."""
+        taken = not self._holds_lease and self.lease.try_take()
+        try:
+            yield taken or self._holds_lease
+        finally:
+            if taken:
+                self.lease.give_back()
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    def post(self, *drafts: Draft) -> Outcome:
+        """Ask the rules, append blocks in one write, and return when the first is durable and ruled on.
+
+        Raises Refused where the rules say no (nothing is written), TimeIsUp where another process is the
+        referee and does not answer.
+        """
+        self._let_hands_finish()
+        for _ in range(20):
+            try:
+                outcome = self._post(drafts)
+            except Moved:
+                self._forget()
+                continue
+            if outcome is not None:
+                return outcome
+            self._await(lambda: not self._session_waits(drafts[0].session))
+        raise StoreError("the ledger is being written anew again and again", where=str(self.workspace.ledger))
+
+    def _post(self, drafts: tuple[Draft, ...]) -> Outcome | None:
+        """Append once; None where a block before ours waits for another process's ruling."""
+        with self._whole(), self.ledger.locked():
+            self.refresh()
+            with self._as_referee() as ours:
+                batch = self._batch()
+                if ours:
+                    self._rule_all(batch)
+                elif self._session_waits(drafts[0].session):
+                    return None
+                try:
+                    ids = [self._ask_and_add(batch, draft) for draft in drafts]
+                finally:  # rulings on what stood before are due whether the rules take this block or not
+                    if ours:
+                        self._rule_all(batch)
+                    self._flush(batch)
+        self.ledger.sync()
+        if not ours and drafts[0].session:
+            self._await(lambda: not self._waits(ids[0]))
+        self._settle_down()
+        ruling = next((r for r in self.rulings if r.block == ids[0]), None)
+        return Outcome(ids[0], ruling)
+
+    def _ask_and_add(self, batch: _Batch, draft: Draft) -> str:
+        ms = time.time_ns() // 1_000_000
+        block_id = mint(ms, secrets.randbits(RANDOM_BITS), batch.head.id if batch.head else "")
+        if draft.session and draft.sender != REFEREE:
+            self._ask(draft, block_id)
+        self._add(batch, draft, block_id, ms)
+        return block_id
+
+    def _ask(self, draft: Draft, block_id: str) -> None:
+        """Raise Refused where the rules would refuse a draft."""
+        header = from_header(draft)
+        judgment = self.book.judge(Unruled(header._replace(id=block_id)), time_of(block_id))
+        if judgment.rule.verdict == "refused":
+            raise Refused(judgment.rule.why)
+
+    def _add(self, batch: _Batch, draft: Draft, block_id: str, ms: int) -> None:
+        if draft.sender != REFEREE and (closer := unclosed(draft.body)):
+            self.notes.append(f"your text left something open, so it was closed with {closer}")
+        linked = batch.add(draft, block_id, ms)
+        book = self.book
+        book.take(linked)
+        book.take_tail(batch.tail)
+
+    def _batch(self) -> _Batch:
+        assert self._stamp is not None
+        return _Batch(self._head, self._tail, self._tail.start + len(self._tail.raw))
+
+    def _flush(self, batch: _Batch) -> None:
+        if not batch.data:
+            return
+        start = self.ledger.append(bytes(batch.data), batch.size)
+        if start != batch.size:
+            # A hand wrote between our look and our write: the offsets of what we made are other ones.
+            self._forget()
+            self.refresh()
+            return
+        self._head, self._tail = batch.head, batch.tail
+        self._standing = batch.head.hash if batch.head else ""
+        self._stamp, self._seen_at = self.ledger.stamp(), time.monotonic()
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Forget what was made in memory when it did not reach the disk."""
+        try:
+            yield
+        except Refused:
+            raise
+        except (MootError, OSError):
+            self._forget()
+            raise
+
+    # -- ruling -----------------------------------------------------------------------------------
+
+    def rule(self) -> list[Ruling]:
+        """Make one pass: rule on what waits, on time that ran out, and deliver. Gives the new rulings.
+
+        Does nothing but deliver where another process is the referee.
+        """
+        before = len(self.rulings)
+        for _ in range(20):
+            self.refresh()
+            if not self._has_work():
+                break
+            try:
+                with self._whole(), self.ledger.locked():
+                    self.refresh()
+                    with self._as_referee() as ours:
+                        if ours:
+                            batch = self._batch()
+                            self._rule_all(batch)
+                            self._rule_time(batch)
+                            self._flush(batch)
+                self.ledger.sync()
+                break
+            except Moved:
+                self._forget()
+        self._settle_down()
+        return self.rulings[before:]
+
+    def _has_work(self) -> bool:
+        if self.book.pending(rested=self.rested) is not None or self._tail.torn:
+            return True
+        return self.book.due(time.time_ns() // 1_000_000) is not None
+
+    @property
+    def rested(self) -> bool:
+        """Tell whether nobody has written to the ledger for as long as hands are waited for."""
+        if self._stamp is None:
+            return False
+        by_clock = time.time() - self._stamp.modified_ns / 1e9
+        return by_clock >= REST_S or time.monotonic() - self._seen_at >= REST_S
+
+    @property
+    def has_loose_tail(self) -> bool:
+        """Tell whether hands have written something that is not ruled on."""
+        return self.book.has_loose_tail()
+
+    def _rule_all(self, batch: _Batch) -> None:
+        """Rule on everything that waits, in its order."""
+        batch.close_torn()
+        while (item := self.book.pending(rested=self.rested)) is not None:
+            ms = time.time_ns() // 1_000_000
+            ruling_id, item = self._stamped(batch, item, ms)
+            judgment = self.book.judge(item, time_of(ruling_id))
+            self._rule(batch, judgment, item, ruling_id, ms)
+
+    def _stamped(self, batch: _Batch, item: Unruled, ms: int) -> tuple[str, Unruled]:
+        """Give the ruling's id, and a block by hand the one below it."""
+        last = batch.head.id if batch.head else ""
+        if item.pin:
+            last = mint(ms, secrets.randbits(RANDOM_BITS), last)
+            item = item._replace(message=item.message._replace(id=last))
+        return mint(ms, secrets.randbits(RANDOM_BITS), last), item
+
+    def _rule_time(self, batch: _Batch) -> None:
+        """Rule on sessions whose time has run out, each once a pass."""
+        now_ms = time.time_ns() // 1_000_000
+        done: set[str] = set()
+        while (session := self.book.due(now_ms)) is not None and session.opening.session not in done:
+            done.add(session.opening.session)
+            last = batch.head.id if batch.head else ""
+            ruling_id = mint(now_ms, secrets.randbits(RANDOM_BITS), last)
+            judgment = self.book.judge_tick(session, time_of(ruling_id))
+            self._rule(batch, judgment, None, ruling_id, now_ms)
+
+    def _rule(self, batch: _Batch, judgment: Judgment, item: Unruled | None, ruling_id: str, ms: int) -> None:
+        """Append one ruling; it counts because the book, taking it, asks the rules again."""
+        rule, session, close = judgment.rule, judgment.session, judgment.close
+        body = ""
+        if session is not None and close is not None:
+            self._ended.append(f"{session.opening.session} {close.state.upper()}")
+            body = close_session(self.workspace, session, judgment.state, close, self.message)
+        name = session.opening.session if session else ""
+        block_id = item.message.id if item is not None else session.last if session else ""
+        facts = [("ruling", f"{rule.verdict}/{rule.code}"), ("next", ",".join(rule.next))]
+        if item is not None and item.pin:
+            facts += [("text", item.pin), ("by", "" if item.prose else item.message.sender or "?")]
+        draft = Draft(REFEREE, f"[{REFEREE}] {rule.why}", body, session=name, re=block_id, facts=tuple(facts))
+        ruled = len(self.book.rulings)
+        self._add(batch, draft, ruling_id, ms)
+        if len(self.book.rulings) == ruled:
+            raise AssertionError(f"the rules do not give their own ruling {rule.verdict}/{rule.code} again")
+
+    # -- afterwards -------------------------------------------------------------------------------
+
+    def _settle_down(self) -> None:
+        """Deliver, save, and commit what ended; the ledger's lock is not held any more."""
+        self.rulings.extend(self.book.rulings)
+        self.book.rulings = []
+        faults = self._save()
+        if self._ended:
+            self._commit(self._ended)
+            self._ended = []
+        if faults:
+            raise StoreError(
+                f"the ledger holds the block, and its copy is missing: {faults[0].what}",
+                where=faults[0].where,
+                then="do not send it again; mend the inbox and `moot inbox` still shows it",
+            ) from faults[0]
+
+    def _save(self, *, receipts_lost: bool = False) -> list[StoreError]:
+        """Write inbox copies, mail, blocks and the cursor; nothing if another process got further."""
+        book, head = self.book, self._head
+        if head is None or not (book.messages or book.notices or book.touched):
+            return []
+        faults: list[StoreError] = []
+        with self.index.changing():
+            version, known = self.index.cursor()
+            if not version or head.id >= known["head"][0]:
+                receipts_lost = receipts_lost and not self.index.has_mail()
+                faults = self._deliver()
+                for message in book.messages:
+                    if message.tag == "ACK" and message.re and not message.session:
+                        self.index.mark_acknowledged(message.sender, message.re, message.at)
+                self.index.add_blocks(_block_row(message) for message in book.messages)
+                rows = [_session_row(book.sessions[name]) for name in sorted(book.touched)]
+                cursor = {"head": list(head), "standing": self._standing, "book": book.dump()}
+                self.index.save(version + 1, cursor, rows)
+                if receipts_lost:
+                    self._count_as_read()
+        book.forget_news()
+        return faults
+
+    def _deliver(self) -> list[StoreError]:
+        """Bring each notice to its inboxes. A broken inbox file loses nothing: the mail is in the index."""
+        by_agent: dict[str, list[Message]] = {}
+        mail = []
+        for notice in self.book.notices:
+            for name in notice.names:
+                by_agent.setdefault(name, []).append(notice.message)
+                mail.append(Mail(name, notice.message.id, notice.session))
+        faults = []
+        for name, messages in by_agent.items():
+            try:
+                self.inboxes.deliver(name, messages)
+            except StoreError as error:
+                faults.append(error)
+        self.index.add_mail(mail)
+        return faults
+
+    def _count_as_read(self) -> None:
+        """After a loss of all receipts, leave only the current turn of each open session unread."""
+        keep: set[tuple[str, str]] = set()
+        for session in self.book.sessions.values():
+            for name in session.waiting_for:
+                ids = [mail.id for mail in self.index.unread(name) if mail.session == session.opening.session]
+                keep.update((name, block_id) for block_id in ids[-1:])
+        for name in (*self.settings.names, "HUMAN"):
+            old = [mail.id for mail in self.index.unread(name) if (name, mail.id) not in keep]
+            self.index.mark_read(name, old)
+
+    def _commit(self, ended: list[str]) -> None:
+        """Commit the workspace at the end of sessions; a repository that refuses is named, no more."""
+        try:
+            self.commit(", ".join(ended))
+        except MootError as error:
+            self.notes.append(f"not committed to the branch `moot`: {error}")
+
+    def commit(self, message: str) -> str | None:
+        """Commit the workspace to its branch; None where nothing is new or git does not keep it."""
+        if self.workspace.repository is None or self.settings.track == "off":
+            return None
+        from ..workspace.git import commit_workspace
+
+        return commit_workspace(self.workspace.repository, self.workspace.folder, message)
+
+    def _waits(self, block_id: str) -> bool:
+        return any(item.message.id == block_id for item in self.book.waiting)
+
+    def _session_waits(self, session: str) -> bool:
+        return bool(session) and any(item.message.session == session for item in self.book.waiting)
+
+    def _let_hands_finish(self) -> None:
+        """Do not write into the middle of a block that somebody is writing by hand."""
+        deadline = time.monotonic() + HANDS_PATIENCE_S
+        self.refresh()
+        while self.has_loose_tail and not self.rested and time.monotonic() < deadline:
+            assert self._stamp is not None
+            left = REST_S - (time.time() - self._stamp.modified_ns / 1e9)
+            time.sleep(min(max(left, 0.005), REST_S))
+            self.refresh()
+
+    def _await(self, done: Callable[[], bool]) -> None:
+        """Wait for the referee in another process, or become the referee where it is gone.
+
+        Raises TimeIsUp where it holds its lease and does not answer.
+        """
+        deadline = time.monotonic() + RULING_PATIENCE_S
+        pause = 0.0005
+        self.refresh()
+        while not done():
+            if self._try_lease_briefly():
+                self.rule()
+            elif time.monotonic() > deadline:
+                raise TimeIsUp(
+                    f"the block is in the ledger, and the referee (process {self.holder()}) does not answer",
+                    where=str(self.workspace.folder),
+                    then="do not send it again; see what stops `moot up`",
+                )
+            else:
+                # An answer takes milliseconds; loading a library that reports file events takes longer.
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.02)
+            self.refresh()
+
+    def close(self) -> None:
+        """Give back the lease and close all files."""
+        self.leave_lease()
+        self.lease.close()
+        self.ledger.close()
+        self.index.close()
+
+
+def from_header(draft: Draft) -> Message:
+    """Give a draft as the message that it will be, before it is written."""
+    from ..parsers.headers import Header, Vocabulary, read_header
+
+    header = read_header(draft.header, Vocabulary((), (draft.sender,))) or Header("", draft.sender)
+    return Message(
+        "", "", draft.sender, draft.to, draft.session, draft.re, draft.header, header.tag, header.role,
+        draft.body, "tool", 0, 0,
+    )  # fmt: skip
+
+
+def _block_row(message: Message) -> BlockRow:
+    author = message.sender or "?" if message.origin == "hand" else ""
+    return BlockRow(message.id, message.start, message.end - message.start, author)
+
+
+def _session_row(session: Session) -> SessionRow:
+    return SessionRow(session.opening.session, session.n, not session.closed, dump_session(session))

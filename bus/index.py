@@ -1,0 +1,264 @@
+"""The index: what can be told from the ledger, kept so that no command reads it whole; and the receipts.
+
+One sqlite file under `.state/`. The cursor, blocks, sessions and mail are derived and can be rebuilt; the
+receipts (who has read what) cannot. Commits are not synced: a crash of the machine costs a little
+rebuilding, since the ledger alone is durable.
+"""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..parsers.errors import StoreError
+
+_SCHEMA = 1
+_TABLES = """
+create table if not exists cursor (only_one integer primary key check (only_one = 1), version integer, data text);
+create table if not exists blocks (id text primary key, start integer, size integer, author text) without rowid;
+create table if not exists sessions (id text primary key, n integer, open integer, data text) without rowid;
+create index if not exists sessions_open on sessions (n) where open = 1;
+create table if not exists mail (
+    agent text, id text, session text, read_at text, acknowledged_at text, notified_at text,
+    primary key (agent, id)
+) without rowid;
+create index if not exists mail_unread on mail (agent, id) where read_at is null;
+"""
+
+
+class Mail(NamedTuple):
+    """A block on its way to an agent, with the receipts it has (empty where not yet)."""
+
+    agent: str
+    id: str
+    session: str = ""
+    read_at: str = ""
+    acknowledged_at: str = ""
+    notified_at: str = ""
+
+
+class BlockRow(NamedTuple):
+    """Where a block stands in the ledger; `author` is set for one by hand."""
+
+    id: str
+    start: int
+    size: int
+    author: str = ""
+
+
+class SessionRow(NamedTuple):
+    """A session: its number in the order of opening, whether it is open, its data as JSON values."""
+
+    id: str
+    n: int
+    open: bool
+    data: Mapping[str, Any]
+
+
+class Saved(NamedTuple):
+    """What was saved last: its version (0 where nothing was), the cursor, the open sessions."""
+
+    version: int
+    cursor: Mapping[str, Any]
+    sessions: Sequence[SessionRow]
+
+
+class Index:
+    """The sqlite file; opened at the first use."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Name the file; a `read_only` index that cannot be opened is an empty one."""
+        self._path = path
+        self._read_only = read_only
+        self._opened: sqlite3.Connection | None = None
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened
+
+    def _open(self) -> sqlite3.Connection:
+        if self._read_only:
+            return self._open_read_only()
+        try:
+            return self._connect()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise self._fault(error) from error
+        # Not a database any more. All but the receipts comes back from the ledger, so begin anew.
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{self._path}{ending}").unlink(missing_ok=True)
+        return self._connect()
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        try:
+            db = sqlite3.connect(f"{self._path.as_uri()}?mode=ro", timeout=10, isolation_level=None, uri=True)
+            if db.execute("pragma user_version").fetchone()[0] == _SCHEMA:
+                return db
+        except sqlite3.Error:  # missing, or in a folder that we may not write to: the ledger tells as well
+            pass
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        db.executescript(_TABLES)
+        return db
+
+    def _connect(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = normal")
+        if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
+            os.chmod(self._path, 0o600)
+            db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
+        return db
+
+    def _fault(self, error: sqlite3.Error) -> StoreError:
+        return StoreError(
+            f"cannot use the index: {error}",
+            where=str(self._path),
+            then="check the folder's permissions and the space on the disk",
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the index for a change that is whole or not at all. StoreError where the disk refuses."""
+        try:
+            self._db.execute("begin immediate")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+        except sqlite3.Error as error:
+            raise self._fault(error) from error
+
+    def load(self) -> Saved:
+        """Give the cursor and the open sessions as they were saved last."""
+        try:
+            row = self._db.execute("select version, data from cursor").fetchone()
+            rows = self._db.execute("select id, n, open, data from sessions where open = 1 order by n")
+            sessions = [_session_row(row) for row in rows]
+        except sqlite3.Error as error:
+            raise self._fault(error) from error
+        return Saved(row[0], json.loads(row[1]), sessions) if row else Saved(0, {}, sessions)
+
+    def cursor(self) -> tuple[int, Mapping[str, Any]]:
+        """Give the version and the cursor of what was saved last; inside `changing`."""
+        row = self._db.execute("select version, data from cursor").fetchone()
+        return (row[0], json.loads(row[1])) if row else (0, {})
+
+    def save(self, version: int, cursor: Mapping[str, Any], sessions: Iterable[SessionRow]) -> None:
+        """Save a cursor and the sessions that changed; inside `changing`."""
+        data = json.dumps(cursor, separators=(",", ":"))
+        self._db.execute("insert or replace into cursor values (1, ?, ?)", (version, data))
+        rows = [(row.id, row.n, row.open, json.dumps(row.data, separators=(",", ":"))) for row in sessions]
+        self._db.executemany("insert or replace into sessions values (?, ?, ?, ?)", rows)
+
+    def add_blocks(self, blocks: Iterable[BlockRow]) -> None:
+        """Note where blocks stand; inside `changing`."""
+        self._db.executemany("insert or replace into blocks values (?, ?, ?, ?)", blocks)
+
+    def add_mail(self, mail: Iterable[Mail]) -> None:
+        """Note mail that was delivered, unless it is known already; inside `changing`."""
+        at = now()
+        rows = [(m.agent, m.id, m.session, m.read_at or None, None, m.notified_at or at) for m in mail]
+        self._db.executemany("insert or ignore into mail values (?, ?, ?, ?, ?, ?)", rows)
+
+    def has_mail(self) -> bool:
+        """Tell whether any receipt is kept."""
+        return self._db.execute("select 1 from mail limit 1").fetchone() is not None
+
+    def block(self, block_id: str) -> BlockRow | None:
+        """Give where a block stands, or None."""
+        row = self._db.execute(
+            "select id, start, size, author from blocks where id = ?", (block_id,)
+        ).fetchone()
+        return BlockRow(*row) if row else None
+
+    def ids_like(self, beginning: str, limit: int = 5) -> list[str]:
+        """Give ids that begin alike, for an error message."""
+        rows = self._db.execute(
+            "select id from blocks where id >= ? and id < ? limit ?", (beginning, beginning + "~", limit)
+        )
+        return [row[0] for row in rows]
+
+    def count_blocks(self) -> int:
+        """Give how many blocks the ledger holds, those by hand that were adopted included."""
+        return int(self._db.execute("select count(*) from blocks").fetchone()[0])
+
+    def sessions(self) -> list[SessionRow]:
+        """Give all sessions, closed ones too, in the order of their opening."""
+        rows = self._db.execute("select id, n, open, data from sessions order by n")
+        return [_session_row(row) for row in rows]
+
+    def session(self, session_id: str) -> SessionRow | None:
+        """Give one session, or None."""
+        row = self._db.execute(
+            "select id, n, open, data from sessions where id = ?", (session_id,)
+        ).fetchone()
+        return _session_row(row) if row else None
+
+    def unread(self, agent: str, limit: int = -1) -> list[Mail]:
+        """Give an agent's unread mail, oldest first."""
+        rows = self._db.execute(
+            "select agent, id, session, '', '', notified_at from mail"
+            " where agent = ? and read_at is null order by id limit ?",
+            (agent, limit),
+        )
+        return [Mail(*row) for row in rows]
+
+    def mail(self, agent: str) -> list[Mail]:
+        """Give all mail of an agent, oldest first."""
+        return self._mail("agent = ?", agent)
+
+    def receipts(self, block_id: str) -> list[Mail]:
+        """Give the receipts of a block, by agent."""
+        return self._mail("id = ?", block_id)
+
+    def _mail(self, condition: str, value: str) -> list[Mail]:
+        rows = self._db.execute(
+            "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), notified_at"
+            f" from mail where {condition} order by id, agent",  # noqa: S608 - two fixed conditions
+            (value,),
+        )
+        return [Mail(*row) for row in rows]
+
+    def mark_read(self, agent: str, ids: Iterable[str]) -> None:
+        """Note that an agent has read blocks; inside `changing`."""
+        at = now()
+        self._db.executemany(
+            "update mail set read_at = ifnull(read_at, ?) where agent = ? and id = ?",
+            [(at, agent, block_id) for block_id in ids],
+        )
+
+    def mark_acknowledged(self, agent: str, block_id: str, at: str) -> None:
+        """Note that an agent has acknowledged a block, and so read it; inside `changing`."""
+        self._db.execute(
+            "update mail set read_at = ifnull(read_at, ?), acknowledged_at = ifnull(acknowledged_at, ?)"
+            " where agent = ? and id = ?",
+            (at, at, agent, block_id),
+        )
+
+
+def _session_row(row: tuple[str, int, int, str]) -> SessionRow:
+    return SessionRow(row[0], row[1], bool(row[2]), json.loads(row[3]))
+
+
+def now() -> str:
+    """Give the time as blocks are stamped with it: UTC, milliseconds, `2026-11-30T19:22:11.123Z`."""
+    return stamp_of(time.time_ns() // 1_000_000)
+
+
+def stamp_of(ms: int) -> str:
+    """Write milliseconds since 1970 as a stamp."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + f".{ms % 1000:03}Z"

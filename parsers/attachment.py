@@ -1,0 +1,44 @@
+"""A body that is too long for the ledger: its first lines, where the whole is, and its tokens."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from .artifact import artifact_of
+from .tokens import tokens_of
+
+_LINES = 12
+_WIDTH = 160
+
+
+class Attachment(NamedTuple):
+    """Where a whole body lies: a path below the workspace, its SHA-256, and whether an artifact is in it."""
+
+    path: str
+    sha256: str
+    holds_artifact: bool
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    return re.compile(
+        r"^Attachment: (?P<path>runs/attachments/(?P<sha>[0-9a-f]{64})\.md), \d+ bytes(?P<holds>, holds the artifact)?$",
+        re.MULTILINE,
+    )
+
+
+def stub(body: str, sha256: str, author: str) -> str:
+    """Write what stands in the ledger for a long body: quoted first lines, the link, the token lines."""
+    size = len(body.encode("utf-8", "replace"))
+    lines = body.split("\n")
+    first = "\n".join(f"> {line[:_WIDTH]}" for line in lines[:_LINES])
+    holds = ", holds the artifact" if artifact_of(body) else ""
+    tokens = [lines[token.line] for token in tokens_of(body, author)]
+    link = f"Attachment: runs/attachments/{sha256}.md, {size} bytes{holds}"
+    return "\n".join([first, "> …", "", link, *(["", *tokens] if tokens else [])])
+
+
+def attachment_of(body: str) -> Attachment | None:
+    """Read the link out of a block's body; None where it has none."""
+    found = _line().search(body) if "Attachment: " in body else None
+    return Attachment(found["path"], found["sha"], bool(found["holds"])) if found else None

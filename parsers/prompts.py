@@ -1,0 +1,485 @@
+"""Plain words to a session's wishes: the protocol, who plays what, the criteria, the files, the limits.
+
+A prompt is read sentence by sentence. A sentence that is a clause (`Output: notes/plan.md.`, `CC + CX.`,
+`Use competition to ...`) is taken out; every other word stays, in order, and is the task. Closed code fences
+and `>` quotes are the task's, whatever stands in them. What might be either is the task's.
+
+**Which protocol.** Only a sentence that begins `Use ...` or `Protocol: ...` decides; "competition" or "debate"
+elsewhere are English. A prompt without such a sentence is read once more, generously: `Run a competition
+to ...`, `competition: ...`, a sentence that ends in `using ...` or `in a ...`, and last of all the word
+peer-collaboration anywhere.
+
+**Who.** `CC + CX` counts as a whole sentence, or right beside the protocol's name. Joined by `and` or commas,
+names must look like names there (CC, GM, CC-peer-02), or "Search and replace." would be a roster. After a key
+(`Judges:`) and before a peer's role (`ada is PEER_A`) any legal name will do.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .errors import UsageError
+from .names import check_name, nearest, shown
+
+PROTOCOLS = ("peer-collaboration", "competition", "compete", "debate")
+
+
+class Seat(NamedTuple):
+    """One agent's place in a session."""
+
+    name: str
+    role: str  # PEER_A, PEER_B, COMPETITOR, JUDGE; "" where the prompt did not say
+    lens: str = ""  # what a judge looks at, e.g. technical
+
+
+class Criterion(NamedTuple):
+    """What entries are judged by; `weight` in percent, None where the prompt gives no weights."""
+
+    name: str
+    weight: float | None
+
+
+class Prompt(NamedTuple):
+    """What a prompt asks for; limits count turns, paths stand as written."""
+
+    protocol: str  # one of PROTOCOLS
+    task: str  # "" where the prompt only names a work file
+    seats: tuple[Seat, ...]
+    criteria: tuple[Criterion, ...] = ()
+    output: str = ""
+    work: str = ""
+    deadline_turns: int | None = None
+    max_turns: int | None = None
+    options: tuple[tuple[str, str], ...] = ()  # (min_score, 60%): what only some protocols know
+
+
+def parse_prompt(text: str) -> Prompt:
+    """Read a prompt (seed: peer-collaboration and competition, Prompt Format Examples).
+
+    The task keeps its paragraphs and its case: `Use competition to draw a map.` asks to `draw a map`; where
+    that is the whole task it loses the sentence's final dot. `CC + CX` seats PEER_A and PEER_B in this order in
+    peer-collaboration, and agents without a role elsewhere.
+
+    Raises UsageError for an empty prompt, no protocol or several, a limit that is no positive whole number, a
+    path that is none, weights that are incomplete or do not add up to 100, a criterion or an agent named twice,
+    a peer's seat given twice, a name that is not legal, and a key given twice with different values. Who is in
+    the workspace, and how many agents a protocol needs, is not asked here.
+    """
+    lines = text.lstrip("\ufeff").strip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines == [""]:
+        raise UsageError("the prompt is empty", then="say what to make, and `Use peer-collaboration.`")
+    said = _Reading(lines, generous=False)
+    if not said.protocols:
+        said = _Reading(lines, generous=True)
+    protocol = _one_protocol(said.protocols, text)
+    seats = said.settle(protocol)
+    _check_seats(seats)
+    _check_criteria(said.criteria)
+    fields = said.fields
+    return Prompt(
+        protocol,
+        said.task(),
+        tuple(seats),
+        tuple(said.criteria),
+        fields.get("output", ""),
+        fields.get("work", ""),
+        int(fields["deadline"]) if "deadline" in fields else None,
+        int(fields["max_turns"]) if "max_turns" in fields else None,
+        tuple((key, value) for key, value in fields.items() if key in _OPTIONS),
+    )
+
+
+# The grammar, as text: `re` compiles a pattern when it is first used and keeps it, so that a command which reads
+# no prompt pays for none. The possessive `*+` keeps long hostile lines linear.
+
+_PEERS = ("PEER_A", "PEER_B")
+_ROLES = {"PEER_A": "PEER_A", "PEER_B": "PEER_B", "COMPETITOR": "COMPETITOR", "JUDGE": "JUDGE"}
+_ROLES |= {f"{role}S": role for role in ("COMPETITOR", "JUDGE")}
+_TEAMS = ("agents", "participants", "peers")
+_PATHS = ("output", "work")
+_COUNTS = ("deadline", "max_turns")
+_OPTIONS = (
+    "min_score", "tie_break", "turn_timeout", "max_rounds", "budget_workers", "proposal_count", "choose_count",
+    "question_type", "competition_shape", "selection_mode", "artifact_layout", "verifier_agent",
+)  # fmt: skip
+_LISTS = ("criteria", "criterion", *_TEAMS, *(role.lower() for role in _ROLES))
+_KEYS = "|".join((*_LISTS, *_PATHS, *_COUNTS, *_OPTIONS)).replace("_", "[ _-]")
+
+_SHUT = r"[*_`\"')\]]*"  # what may close after a sentence's dot
+_END = rf"[.!?](?={_SHUT}(?:\s++(?!\()|$))"
+_WHOLE = r"`[^`]*`|(?<!\w)\"[^\"]*\"(?!\w)|\([^()]*\)"  # a dot in there ends nothing
+_SENTENCE = rf"(?:{_WHOLE}|(?!{_END}).)*+(?:[.!?]+{_SHUT})?\s*"
+_ITEM = r"\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+"
+_BULLET = rf"(?:{_ITEM}|\s*#{{1,6}}\s+|\s*)"
+
+_BOLD = r"(?:\*{1,3}|_{2,3})?"
+_KEY = rf"(?P<mark>{_BOLD})(?i:(?P<key>{_KEYS})){_BOLD}\s*(?P<sign>[:=]){_BOLD}\s*"
+_NEXT_KEY = rf"(?:[,;]|\sand)\s+{_BOLD}(?i:{_KEYS}){_BOLD}\s*[:=]"
+_VALUE = rf"(?P<value>(?:{_WHOLE}|(?!{_END}|{_NEXT_KEY}).)*+)(?:[.!?]+{_SHUT}|[,;]|\sand\b)?\s*"
+
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?"
+_CAPS = r"[A-Z][A-Z0-9]+(?:[._-][A-Za-z0-9]+)*"  # a name that nobody takes for a word
+_WORD = rf"@?(?=[A-Za-z]){_NAME}"
+_TEAM = rf"(?:@?{_CAPS}(?:\s*(?:[+&,]|,?\s(?i:and)\s)\s*@?{_CAPS})+|{_WORD}(?:\s*\+\s*{_WORD})+)(?![\w-])"
+_ROLE = r"(?i:peer[ _-][ab]|competitors?|judges?)"
+_SEAT = (
+    rf"@?(?P<name>{_NAME}) ?(?:\((?P<aside>{_ROLE})\)"
+    rf"|(?: (?i:is|as|(?P<are>are)) | ?[:=] ?)(?i:(?:the|an?) )?(?P<role>{_ROLE}))"
+)
+_SEAT_OF = rf"(?P<role>{_ROLE}) (?i:is) @?(?P<name>{_CAPS})"
+
+_PROTOCOL = r"(?<![\w-])(?i:peer[-_ ‐‑–]collaboration|competition|compete|debate)(?![\w-])"
+_USE = (
+    r"(?i:(?:please|let's|let us|we|now|then),?\s+){0,2}"
+    r"(?i:use\s+(?:(?:the|an?)\s+)?(?:(?:protocol|skill)\s+)?|(?:protocol|skill)[*_]*\s*:[*_]*\s*)"
+)
+_HOLD = r"(?:(?i:(?:run|hold|start|open|using)\s+(?:(?:an?|the)\s+)?)|(?P<label>))"
+_LEAD = (
+    rf"(?P<mark>{_BOLD})(?:(?P<who>{_TEAM}),?\s+)?%s[`\"'*_]*(?P<protocol>{_PROTOCOL})[`\"'*_]*"
+    rf"(?:(?:\s*,\s*|\s+(?i:and|or|then)\s+)(?P<other>{_PROTOCOL}))?(?:\s+(?i:protocol|skill))?"
+    rf"(?:\s*(?:[,(:]\s*|\s(?i:with|between|among|by)\s+)?(?P<team>{_TEAM})\)?)?"
+    rf"{_SHUT}\s*(?:[.!?;]+{_SHUT}(?=\s|$)|(?P<on>$|[:,–—]|(?<=\s)-+\s|(?<=\s)(?i:to|for|on|about|over|and)\b:?))\s*"
+)
+_TAIL = (
+    r"(?<!not)(?<!without),?\s(?i:(?:by\s)?(?:using|via)\s+(?:(?:the|an?)\s+)?|(?:in|as|by|with)\s+(?:the|an?)\s+)"
+    rf"(?P<protocol>{_PROTOCOL})(?:\s+(?i:protocol|skill))?"
+    rf"(?:\s+(?i:with|between|among|by)\s+(?P<team>{_TEAM}))?(?P<end>[.!?]*{_SHUT}\s*)$"
+)
+_THIS = r"(?i:(?:do )?(?:this|that|it|so)(?: task)?)[.!]?"
+
+_NUMBER = r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*"
+_WEIGHT = rf"[(\[]\s*{_NUMBER}(?:%\s*[)\]]|[)\]]$)|(?<=[\s:=–—-]){_NUMBER}%$|[:=]\s*{_NUMBER}$|^{_NUMBER}%\s"
+
+
+class _Team(NamedTuple):
+    """Names without roles, and the words they stood in: words again where the roles are all given."""
+
+    names: list[str]
+    line: list[str]
+    words: str
+
+
+class _Reading:
+    """One pass over a prompt: clauses go into fields, words stay in their lines."""
+
+    def __init__(self, lines: Sequence[str], *, generous: bool) -> None:
+        self.protocols: list[tuple[int, str]] = []  # how loosely it was named (0: `Use ...`), and which
+        self.criteria: list[Criterion] = []
+        self.fields: dict[str, str] = {}
+        self._seats: list[Seat] = []
+        self._teams: list[_Team] = []
+        self._kept: list[list[str]] = []
+        self._bullet = ""
+        self._mark = ""
+        self._goes_on = False  # the last thing read was `Use ... to`
+        self._fragment = ""
+        self._generous = generous
+        at = 0
+        while at < len(lines):
+            fenced = _fenced(lines, at)
+            if fenced:
+                self._kept.append(["\n".join(lines[at : at + fenced])])
+            at += fenced or self._line(lines, at)
+
+    def task(self) -> str:
+        """Join what was kept, less the lines that were clauses; blank lines come one at a time."""
+        out: list[str] = []
+        for pieces in self._kept:
+            line = "".join(pieces).rstrip()
+            if pieces and (line or (out and out[-1])):
+                out.append(line)
+        task = "\n".join(out).strip()
+        return task.removesuffix(".") if task == self._fragment and not task.endswith("..") else task
+
+    def settle(self, protocol: str) -> list[Seat]:
+        """Give every seat, those of a team without roles last; peers take the free seats in order."""
+        seats = list(self._seats)
+        seated = {seat.name.casefold() for seat in seats}
+        roles = {seat.role for seat in seats}
+        wanted = {"peer-collaboration": _PEERS, "competition": ("COMPETITOR",)}.get(protocol, ("",))
+        team: list[str] = []
+        for names, line, words in self._teams:
+            folded = {name.casefold() for name in names}
+            if words and roles.issuperset(wanted) and not folded <= seated:
+                continue
+            if words:
+                line.remove(words)
+            if team and folded != {name.casefold() for name in team}:
+                both = f"{' + '.join(team)} and {' + '.join(names)}"
+                raise UsageError(f"{shown(both)} both read as the roster", then="say who plays, once")
+            team = team or names
+        free = [role for role in _PEERS if role not in roles and protocol == "peer-collaboration"]
+        for name in team:
+            if name.casefold() not in seated:
+                seats.append(Seat(check_name(name), free.pop(0) if free else ""))
+        return seats
+
+    def _line(self, lines: Sequence[str], at: int) -> int:
+        """Read the line at `at` with those that continue its list; say how many that were."""
+        line, used = lines[at], 1
+        opening = re.match(_BULLET + _KEY, line)
+        if opening and _slug(opening["key"]) in _LISTS:
+            while line.rstrip().endswith(",") and at + used < len(lines) and lines[at + used].strip():
+                line = f"{line.rstrip()} {lines[at + used].strip()}"
+                used += 1
+            items, more = _items(lines, at + used) if not line[opening.end() :].strip() else ([], 0)
+            if items and self._list(opening["key"], items):
+                return used + more
+        rest = re.sub(f"^{_BULLET}", "", line, count=1)
+        self._bullet = line[: len(line) - len(rest)]
+        kept: list[str] = [] if rest else [line]
+        self._kept.append(kept)
+        while rest:
+            rest = self._step(rest, kept)
+        if "".join(kept) != line and not re.search(r"\w", "".join(kept)):
+            kept.clear()  # the dash or the stars that a clause left behind
+        return used
+
+    def _step(self, rest: str, kept: list[str]) -> str:
+        """Read one sentence off `rest`, keep it if it is words, and give what follows."""
+        rest = re.sub(rf"^{_BOLD}(?i:task){_BOLD}\s*:{_BOLD}\s*", "", rest, count=1)
+        goes_on, self._goes_on = self._goes_on, False
+        for clause in (self._protocol_clause, self._key_clause):
+            after = clause(rest)
+            if after is not None:
+                return after
+        read = re.match(_SENTENCE, rest)
+        words = read[0] if read else rest
+        after = rest[len(words) :]
+        plain = " ".join(re.sub(r"[*`]", "", words).split()).removesuffix(".")
+        seats = _seats(plain)
+        if seats:
+            self._seats += seats
+            return after
+        if self._generous:
+            words = self._mention(words)
+        if goes_on:
+            words = self._after_use(words)
+        if words.strip():
+            words, self._bullet = self._bullet + words, ""
+            kept.append(words)
+            if team := re.fullmatch(rf"(?:(?i:with|between) )?({_TEAM})", plain):
+                self._teams.append(_Team(_team(team[1]), kept, words))
+        return after
+
+    def _after_use(self, words: str) -> str:
+        """Give the task in the rest of a `Use ... to` sentence, nothing where that only says `do this`."""
+        words = re.sub(r"^(?:to|for|on|about)\s+", "", words)
+        if self._mark and words.count(self._mark) % 2 and words.rstrip().endswith(self._mark):
+            words = words.rstrip().removesuffix(self._mark)
+        if re.fullmatch(_THIS, words.strip()):
+            return ""
+        self._fragment = words.strip()
+        return words
+
+    def _protocol_clause(self, rest: str) -> str | None:
+        """Read `Use competition to`, up to the words that say for what."""
+        lead = re.match(_LEAD % (_HOLD if self._generous else _USE), rest)
+        if not lead or (lead.groupdict().get("label") is not None and lead["on"] not in (None, "", ":")):
+            return None
+        self.protocols += [(int(self._generous), one) for one in (lead["protocol"], lead["other"]) if one]
+        self._teams += [_Team(_team(one), [], "") for one in (lead["who"], lead["team"]) if one]
+        self._mark, self._goes_on = lead["mark"], lead["on"] is not None
+        return rest[lead.end() :]
+
+    def _mention(self, words: str) -> str:
+        """Note a protocol that a sentence names in passing, and cut it off where it stands last."""
+        tail = re.search(_TAIL, words)
+        if tail:
+            self.protocols.append((1, tail["protocol"]))
+            self._teams += [_Team(_team(tail["team"]), [], "")] if tail["team"] else []
+            return words[: tail.start()] + tail["end"]
+        if named := re.search(rf"(?<!not )(?<!without )(?=peer){_PROTOCOL}", words, re.I):
+            self.protocols.append((2, named[0]))
+        return words
+
+    def _key_clause(self, rest: str) -> str | None:
+        """Read `Key: value`; None where the words only look like it."""
+        clause = re.match(_KEY + _VALUE, rest)
+        if not clause:
+            return None
+        key, value = _slug(clause["key"]), clause["value"].strip()
+        value = value.removesuffix(clause["mark"]).strip()
+        if clause["sign"] == "=" and "_" not in key:
+            return None  # "Work = force times distance"
+        if key in _LISTS:
+            if not self._list(clause["key"], _split(value, names=not key.startswith("criteri"))):
+                return None
+        else:
+            value = _path(clause["key"], value) if key in _PATHS else value.strip("*`\"' ")
+            value = _count(clause["key"], value) if key in _COUNTS else value
+            if not value:
+                raise UsageError(f"`{clause['key']}:` says nothing", then="give a value, or leave it out")
+            if self.fields.setdefault(key, value) != value:
+                both = f"{shown(self.fields[key])} and {shown(value)}"
+                raise UsageError(f"`{clause['key']}:` is given twice, {both}", then="keep one")
+        return rest[clause.end() :]
+
+    def _list(self, key: str, items: Sequence[str]) -> bool:
+        """Take what stands under a list's key; False where a team's key holds no names."""
+        slug = _slug(key)
+        if slug in _TEAMS:
+            names = [item.strip("*`@ ") for item in items]
+            if not names or not all(re.fullmatch(_NAME, name) for name in names):
+                return False
+            self._teams.append(_Team(names, [], ""))
+            return True
+        if not items:
+            raise UsageError(f"`{key}:` lists nothing", then="name at least one, or leave it out")
+        if slug.startswith("criteri"):
+            for item in items:
+                criterion, about = _criterion(item)
+                self.criteria.append(criterion)
+                self._kept += [[f"{criterion.name}: {about}"]] if about else []
+        else:
+            self._seats += [_player(key, _ROLES[slug.upper()], item) for item in items]
+        return True
+
+
+def _slug(key: str) -> str:
+    return re.sub("[ -]", "_", key.lower())
+
+
+def _team(words: str) -> list[str]:
+    return [name for name in re.findall(_NAME, words) if name.lower() != "and"]
+
+
+def _fenced(lines: Sequence[str], at: int) -> int:
+    """Count the lines of the closed code fence that starts at `at`; 0 where none does."""
+    opened = re.match(r"\s*(`{3,}|~{3,})", lines[at])
+    if opened:
+        for end in range(at + 1, len(lines)):
+            bare = lines[end].strip()
+            if bare.startswith(opened[1]) and not bare.strip(opened[1][0]):
+                return end + 1 - at
+    return 0
+
+
+def _items(lines: Sequence[str], at: int) -> tuple[list[str], int]:
+    """Read the bulleted or numbered lines at `at`, blank ones before them skipped; give them and how many."""
+    items: list[str] = []
+    used = 0
+    for line in lines[at:]:
+        bullet = re.match(_ITEM, line)
+        if bullet and not re.match(_KEY, line[bullet.end() :]):
+            items.append(line[bullet.end() :].strip().removesuffix("."))
+        elif line.strip() or items:
+            break
+        used += 1
+    return items, used
+
+
+def _split(value: str, *, names: bool) -> list[str]:
+    """Split a list at its commas, of names also at `+` and `and`, but never within brackets."""
+    apart = r"(?:\([^()]*\)|(?!\sand\s)[^,;+&])++" if names else r"(?:\([^()]*\)|[^,;])++"
+    items = (re.sub(r"^and\s", "", item.strip()).strip() for item in re.findall(apart, value))
+    return [item for item in items if item]
+
+
+def _player(key: str, role: str, item: str) -> Seat:
+    player = re.fullmatch(r"@?(\S+?)\s*(?:\(([^()]*)\))?", re.sub(r"[*`]", "", item).strip())
+    if not player:
+        raise UsageError(
+            f"`{key}:` lists {shown(item)}, which is no name", then="give names, parted by commas"
+        )
+    lens = (player[2] or "").strip()
+    return Seat(check_name(player[1]), role, "" if _ROLES.get(_slug(lens).upper()) == role else lens)
+
+
+def _criterion(item: str) -> tuple[Criterion, str]:
+    """Give one criterion and what else its item says: `Clarity - is it plain? (30%)`, `Clarity 30%`."""
+    weighed = re.search(_WEIGHT, item)
+    if weighed:
+        item = item[: weighed.start()].rstrip(" :=-–—") + item[weighed.end() :]
+    name, *about = re.split(r"\s[-–—]+\s|:\s", item, maxsplit=1)
+    name = name.strip(" *_`:")
+    if not name:
+        raise UsageError(
+            f"a criterion has no name: {shown(item)}", then="write `Criteria: Clear 60%, Short 40%.`"
+        )
+    number = next((float(one) for one in weighed.groups() if one), None) if weighed else None
+    return Criterion(name, number), about[0].strip() if about else ""
+
+
+def _path(key: str, value: str) -> str:
+    inner = value[1:-1]
+    if value[:1] + value[-1:] in ("``", '""', "''", "“”") and inner.strip() and value[0] not in inner:
+        return inner
+    if re.search(r"\s", value):
+        raise UsageError(
+            f"`{key}:` gives {shown(value)}, which is no path",
+            then="end the path with a full stop or a new line, and put one with spaces in backticks",
+        )
+    return value.strip("*`\"' ") and value
+
+
+def _count(key: str, value: str) -> str:
+    """Give a number of turns in its plain digits."""
+    turns = re.fullmatch(r"0*([1-9][0-9]{0,8})(?:\s*turns?)?(?:\s+after\s+the\s+challenge)?", value, re.I)
+    if not turns:
+        raise UsageError(f"`{key}:` is {shown(value)}", then="give a positive whole number of turns")
+    return turns[1]
+
+
+def _seats(words: str) -> list[Seat]:
+    """Read `CC is PEER_A, CX is PEER_B` and its like; nothing where any part of it says something else."""
+    seats: list[Seat] = []
+    waiting: list[str] = []  # CC, in "CC and CX are competitors"
+    for part in re.split(r" ?[,;&+] ?(?:and )?| and ", words):
+        seat = re.fullmatch(_SEAT, part) or re.fullmatch(_SEAT_OF, part)
+        if not seat:
+            waiting.append(part)
+            continue
+        said = seat.groupdict()
+        role = _ROLES[_slug(said["role"] or said["aside"]).upper()]
+        names = [*waiting, seat["name"]] if said.get("are") else [seat["name"]]
+        waiting = [] if said.get("are") else waiting
+        if not all(re.fullmatch(_NAME if role in _PEERS else _CAPS, name) for name in names):
+            return []
+        seats += [Seat(check_name(name), role) for name in names]
+    return [] if waiting else seats
+
+
+def _one_protocol(found: Iterable[tuple[int, str]], text: str) -> str:
+    """Pick the protocol that was named most plainly, or raise UsageError."""
+    ranked = [(rank, re.sub("[ _‐‑–]", "-", name.lower())) for rank, name in found]
+    plainest = min(ranked, default=(0, ""))[0]
+    names = sorted({name for rank, name in ranked if rank == plainest})
+    if len(names) == 1:
+        return names[0]
+    if names:
+        raise UsageError(f"the prompt uses {' and '.join(names)}", then="name one protocol")
+    for tried in re.finditer(r"(?i)\buse\s+(?:the\s+)?([\w-]+)(?:\s+([\w-]+))?", text):
+        for word in (f"{tried[1]}-{tried[2]}", tried[1]):
+            if near := nearest(word, PROTOCOLS):
+                raise UsageError(
+                    "the prompt names no protocol", then=f"write `Use {near}.` for {shown(word)}"
+                )
+    raise UsageError(
+        "the prompt names no protocol", then="add `Use peer-collaboration.`, or competition, compete, debate"
+    )
+
+
+def _check_seats(seats: Iterable[Seat]) -> None:
+    named: set[tuple[str, str]] = set()
+    holders: dict[str, str] = {}
+    for name, role, _ in seats:
+        place = (name.casefold(), "PEER" if role in _PEERS else role)
+        if place in named:
+            raise UsageError(f"{name} is named twice", then="give each agent one seat")
+        named.add(place)
+        if role in _PEERS and holders.setdefault(role, name) != name:
+            raise UsageError(f"{role} is given to {holders[role]} and {name}", then="give it to one of them")
+
+
+def _check_criteria(criteria: Sequence[Criterion]) -> None:
+    names = [one.name.casefold() for one in criteria]
+    for one in criteria:
+        if names.count(one.name.casefold()) > 1:
+            raise UsageError(f"the criterion {shown(one.name)} is named twice", then="keep one")
+    weights = [one.weight for one in criteria if one.weight is not None]
+    if weights and len(weights) < len(criteria):
+        bare = next(one.name for one in criteria if one.weight is None)
+        raise UsageError(f"{shown(bare)} has no weight", then="give every criterion a weight, or none")
+    if weights and abs(sum(weights) - 100) > 0.5:
+        raise UsageError(f"the weights add up to {sum(weights):g}%", then="make them add up to 100%")
