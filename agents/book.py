@@ -133,7 +133,7 @@ class Book:
             found = self._answered(frame, message)
             self._settle(found)
             if found is not None and found.pin:
-                self.messages.append(found.message)
+                self.messages.insert(-1, found.message)
         elif message.session:
             self.waiting.append(Unruled(message))
 
@@ -156,7 +156,7 @@ class Book:
             return False
         self._settle(found)
         if found is not None and found.pin:
-            self.messages.append(found.message)
+            self.messages.insert(-1, found.message)  # a block stands before the ruling that adopts it
         self._apply(judgment, message, found)
         return True
 
@@ -265,6 +265,10 @@ class Book:
     def has_loose_tail(self) -> bool:
         """Tell whether hands have written behind the last frame."""
         return bool(self._hands(self._tail))
+
+    def unruled_hands(self) -> list[Unruled]:
+        """Give what hands wrote and no ruling has answered."""
+        return self._hands((*self._loose, *self._tail))
 
     def _hands(self, pieces: Iterable[Loose]) -> list[Unruled]:
         words = self.vocabulary()

@@ -5,11 +5,13 @@ again. `moot up` holds the lease while it runs; otherwise each command that writ
 one pass of its own, so that a session gets on with no daemon at all.
 """
 
+import hashlib
 import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from ..bus.chain import Link, Linked, Tail, follow, trace
@@ -18,10 +20,12 @@ from ..bus.index import BlockRow, Index, Mail, SessionRow, stamp_of
 from ..bus.ledger import Ledger, Moved, Stamp
 from ..bus.locks import Lock
 from ..bus.messages import REFEREE, Message, from_frame
+from ..parsers.attachment import private_hash, private_stub
 from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
 from ..parsers.frames import TORN, Frame, Loose, digest, escape, gap_hash, render, scan
 from ..parsers.ids import RANDOM_BITS, mint
 from ..parsers.tokens import unclosed
+from ..workspace.files import read_regular, store_error, write_whole
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
 from .book import (
@@ -40,6 +44,7 @@ from .closing import close_session
 REST_S = 0.5  # hands may be half-way through a block until the file has rested this long
 HANDS_PATIENCE_S = 3.0  # but somebody who never stops writing does not hold the others up
 RULING_PATIENCE_S = 10.0  # a referee needs milliseconds; after ten seconds it is stopped
+PREVIOUS = "previous"  # stands for the id of the draft before, which nobody knows before it is written
 
 
 class Draft(NamedTuple):
@@ -121,6 +126,8 @@ class Referee:
     ) -> None:
         """Open a workspace; nothing is read before it is needed, and `read_only` writes nothing at all."""
         self.read_only = read_only
+        if not read_only:
+            make_state_folder(workspace.state)
         self.workspace = workspace
         self.settings = settings or read_settings(workspace.folder)
         self.lease = Lock(workspace.state / "lease")
@@ -130,7 +137,7 @@ class Referee:
         self.rulings: list[Ruling] = []
         self._ended: list[str] = []
         self.notes: list[str] = []
-        self._holds_lease = False
+        self._holds_lease = self._was_referee = False
         self._book: Book | None = None
         self._head: Link | None = None
         self._standing = ""
@@ -172,6 +179,15 @@ class Referee:
             linked, self._tail = follow(self._head, scan(behind, base + length), behind, base + length)
             self._take(linked)
         self._stamp, self._seen_at = stamp, time.monotonic()
+
+    def _reopen_if_gone(self) -> None:
+        """Begin anew where the folder was moved and made again, or `.state` was deleted."""
+        if not self.index.is_gone():
+            return
+        self.close()
+        self._forget()
+        if self._was_referee:
+            self.take_lease()
 
     def _load(self) -> bool:
         """Take up the book where the index left it; tell whether there was any."""
@@ -231,6 +247,24 @@ class Referee:
             return None
         return self._read_block(row)
 
+    def put_aside(self, body: str) -> str:
+        """Keep a private text out of the ledger; give the stub that stands there for it."""
+        data = body.encode("utf-8", "replace")
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._private.mkdir(mode=0o700, exist_ok=True)
+        write_whole(self._private / sha256, data, mode=0o600)
+        return private_stub(body, sha256)
+
+    def unsealed(self, message: Message) -> Message:
+        """Give a message as its reader sees it: a private one with its text."""
+        sha256 = private_hash(message.body)
+        text = read_regular(self._private / sha256) if sha256 else None
+        return message._replace(body=text.decode("utf-8", "replace")) if text is not None else message
+
+    @property
+    def _private(self) -> Path:
+        return self.workspace.state / "private"
+
     def _read_block(self, row: BlockRow) -> Message | None:
         data = self.ledger.read(row.start, row.start + row.size)
         if not row.author:
@@ -248,15 +282,15 @@ class Referee:
                 return False
             time.sleep(0.005)  # a command holds the lease for the length of one append
         self.lease.note(f"{os.getpid()}\n")
-        self._holds_lease = True
+        self._holds_lease = self._was_referee = True
         return True
 
     def leave_lease(self) -> None:
         """Stop being the referee."""
         if self._holds_lease:
+            self._holds_lease = False
             self.lease.note("")
             self.lease.give_back()
-            self._holds_lease = False
 
     def holder(self) -> str:
         """Give the process id of a running `moot up`, or nothing."""
@@ -311,7 +345,10 @@ class Referee:
                 elif self._session_waits(drafts[0].session):
                     return None
                 try:
-                    ids = [self._ask_and_add(batch, draft) for draft in drafts]
+                    ids: list[str] = []
+                    for draft in drafts:
+                        re = ids[-1] if draft.re == PREVIOUS else draft.re
+                        ids.append(self._ask_and_add(batch, draft._replace(re=re)))
                 finally:  # rulings on what stood before are due whether the rules take this block or not
                     if ours:
                         self._rule_all(batch)
@@ -381,6 +418,7 @@ class Referee:
 
         Does nothing but deliver where another process is the referee.
         """
+        self._reopen_if_gone()
         before = len(self.rulings)
         for _ in range(20):
             self.refresh()
@@ -512,7 +550,7 @@ class Referee:
         mail = []
         for notice in self.book.notices:
             for name in notice.names:
-                by_agent.setdefault(name, []).append(notice.message)
+                by_agent.setdefault(name, []).append(self.unsealed(notice.message))
                 mail.append(Mail(name, notice.message.id, notice.session))
         faults = []
         for name, messages in by_agent.items():
@@ -594,6 +632,14 @@ class Referee:
         self.lease.close()
         self.ledger.close()
         self.index.close()
+
+
+def make_state_folder(path: Path) -> None:
+    """Make `.state/` again where `git clean` took it away; StoreError where that cannot be."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise store_error(error, path, "make") from error
 
 
 def from_header(draft: Draft) -> Message:

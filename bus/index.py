@@ -75,6 +75,7 @@ class Index:
         self._path = path
         self._read_only = read_only
         self._opened: sqlite3.Connection | None = None
+        self._identity = (0, 0)
 
     @property
     def _db(self) -> sqlite3.Connection:
@@ -113,6 +114,8 @@ class Index:
         if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
             os.chmod(self._path, 0o600)
             db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
+        found = os.stat(self._path)
+        self._identity = (found.st_dev, found.st_ino)
         return db
 
     def _fault(self, error: sqlite3.Error) -> StoreError:
@@ -121,6 +124,16 @@ class Index:
             where=str(self._path),
             then="check the folder's permissions and the space on the disk",
         )
+
+    def is_gone(self) -> bool:
+        """Tell whether the path names another file by now than the one that is open, or none."""
+        if self._opened is None or self._read_only:
+            return False
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return True
+        return (found.st_dev, found.st_ino) != self._identity
 
     def close(self) -> None:
         """Close the file."""

@@ -27,6 +27,17 @@ def _line() -> re.Pattern[str]:
     )
 
 
+def private_stub(body: str, sha256: str) -> str:
+    """Write what stands in the ledger for a private message."""
+    return f"Private: {len(body.encode('utf-8', 'replace'))} bytes, sha256 {sha256}"
+
+
+def private_hash(body: str) -> str:
+    """Read the hash out of a private message's stub; nothing where the body is none."""
+    match = re.fullmatch(r"Private: \d+ bytes, sha256 ([0-9a-f]{64})", body)
+    return match.group(1) if match else ""
+
+
 def stub(body: str, sha256: str, author: str) -> str:
     """Write what stands in the ledger for a long body: quoted first lines, the link, the token lines."""
     size = len(body.encode("utf-8", "replace"))

@@ -1,0 +1,178 @@
+"""What agents write, through the tool: turns, messages, acknowledgements. The rules are asked first."""
+
+import hashlib
+import os
+import sys
+
+from ..bus.messages import EVERYBODY, HUMAN, Message
+from ..parsers.attachment import stub
+from ..parsers.errors import NotFound, Refused, UsageError
+from ..parsers.names import did_you_mean, shown
+from ..parsers.tokens import tokens_of
+from ..workspace.files import store_error, write_whole
+from .book import Session
+from .referee import Draft, Outcome, Referee
+
+MAX_BYTES = 64 * 1024 * 1024  # beyond this a text is a file, and a path to it is the message
+
+
+def body_from(text: str | None, file: str | None) -> str:
+    """Give the text of a block: an argument, a file, or standard input for `-`.
+
+    Raises UsageError where it is missing, empty, given twice, not text, or larger than 64 MiB.
+    """
+    if (text is None) == (file is None):
+        raise UsageError("give the text once", then="as an argument, with --file PATH, or `-` for standard input")
+    if file is not None:
+        data, where = _read_file(file), file
+    elif text == "-":
+        data, where = sys.stdin.buffer.read(MAX_BYTES + 1), "standard input"
+    else:
+        assert text is not None
+        data, where = os.fsencode(text), "the argument"
+    if len(data) > MAX_BYTES:
+        raise UsageError("the text is larger than 64 MiB", where=where, then="send the path of the file")
+    try:
+        body = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"not text: byte {error.start} is not UTF-8", where=where, then="send the path of the file"
+        ) from error
+    if "\0" in body:
+        raise UsageError(
+            f"not text: byte {data.index(0)} is NUL", where=where, then="send the path of the file"
+        )
+    if not body.strip():
+        raise UsageError("the text is empty", where=where, then="say something, or use `moot done`")
+    return body
+
+
+def _read_file(path: str) -> bytes:
+    if os.path.isdir(path):
+        raise UsageError("--file is a folder", where=path, then="name a file")
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except FileNotFoundError as error:
+        raise UsageError("there is no such file", where=path, then="correct --file") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError):
+            raise UsageError("that is no path", where=shown(path), then="correct --file") from error
+        raise store_error(error, _path(path), "read") from error
+
+
+def _path(path: str) -> "os.PathLike[str]":
+    from pathlib import Path
+
+    return Path(path)
+
+
+def take_turn(referee: Referee, sender: str, body: str, session_name: str | None) -> Outcome:
+    """Write a turn in a session; Refused with who moves next where it is not the sender's."""
+    session = _session_for(referee, sender, session_name)
+    seat = session.opening.seat(sender)
+    if seat is None:
+        names = " and ".join(session.opening.names)
+        raise Refused(f"{sender} takes no part in {session.opening.session}; {names} do")
+    others = tuple(name for name in session.opening.names if name != sender)
+    header = f"[{seat.role} - {sender}] to {', '.join(others)}"
+    body = _fitted(referee, body, sender)
+    return referee.post(Draft(sender, header, body, to=others, session=session.opening.session))
+
+
+def say_done(referee: Referee, sender: str, body: str, session_name: str | None) -> Outcome:
+    """Write a turn with `[DONE]`."""
+    if "DONE" not in {token.name for token in tokens_of(body, sender)}:
+        body = f"{body.rstrip()}\n\n[DONE]" if body.strip() else "[DONE]"
+    return take_turn(referee, sender, body, session_name)
+
+
+def send_message(
+    referee: Referee, sender: str, names: list[str], body: str, *, private: bool = False
+) -> Outcome:
+    """Send a message to agents, or to ALL; it is never a turn. NotFound for an unknown name."""
+    known = (*referee.settings.names, HUMAN, EVERYBODY)
+    for name in names:
+        if name not in known:
+            raise NotFound(f"no agent {shown(name)}", then=did_you_mean(name, known))
+    if not names:
+        raise UsageError("a message to nobody", then="give --to NAME")
+    if private and (len(names) != 1 or names[0] == EVERYBODY):
+        raise UsageError("a private message has one reader", then="give one name with --to")
+    header = f"[{sender}] to {', '.join(names)}"
+    body = _fitted(referee, body, sender)
+    if private:
+        body = referee.put_aside(body)
+    return referee.post(Draft(sender, header, body, to=tuple(names)))
+
+
+def acknowledge(referee: Referee, sender: str, block_id: str) -> Outcome | None:
+    """Acknowledge a block; None where that was done before. NotFound for a block that is not there."""
+    message = find_block(referee, block_id)
+    receipt = next((mail for mail in referee.index.receipts(message.id) if mail.agent == sender), None)
+    if receipt is None:
+        raise Refused(f"{message.id} was not sent to {sender}", where=f"from {message.sender}")
+    if receipt.acknowledged_at:
+        return None
+    draft = Draft(sender, f"[ACK - {sender}] of {message.id}", "", to=(message.sender,), re=message.id)
+    return referee.post(draft)
+
+
+def find_block(referee: Referee, block_id: str) -> Message:
+    """Find a block by its id or the unmistakable beginning of one; NotFound says what is near."""
+    referee.refresh()
+    message = referee.message(block_id)
+    if message is not None:
+        return message
+    near = referee.index.ids_like(block_id) if len(block_id) >= 4 else []
+    message = referee.message(near[0]) if len(near) == 1 else None
+    if message is None:
+        hint = f"it could be {', '.join(near)}" if near else "see `moot log`"
+        raise NotFound(f"no block {shown(block_id)}", then=hint)
+    return message
+
+
+def _session_for(referee: Referee, sender: str, name: str | None) -> Session:
+    """Give the session a turn is for: the one named, or the only one that the sender plays in."""
+    referee.refresh()
+    open_sessions = [session for session in referee.book.sessions.values() if not session.closed]
+    if name:
+        session = referee.book.sessions.get(name)
+        if session is not None and not session.closed:
+            return session
+        if referee.index.session(name) is not None:
+            raise Refused(f"{name} is closed", then="begin another with `moot start`")
+        known = [session.opening.session for session in open_sessions]
+        raise NotFound(f"no session {shown(name)}", then=did_you_mean(name, known))
+    playing = referee.book.playing(sender)
+    if not playing:
+        names = [session.opening.session for session in open_sessions]
+        if names:
+            raise Refused(f"{sender} takes part in no open session ({', '.join(names)})", then="give --to for a message")
+        raise NotFound("no session is open", then="begin one with `moot start`, or give --to for a message")
+    if len(playing) > 1:
+        names = [session.opening.session for session in playing]
+        raise UsageError(f"{sender} takes part in {', '.join(names)}", then=f"give --in {names[0]}")
+    return playing[0]
+
+
+def _fitted(referee: Referee, body: str, author: str) -> str:
+    """Give a body as the ledger takes it: one that is too long is kept aside whole, with a link to it."""
+    data = body.encode("utf-8", "replace")
+    limit = referee.settings.limits.max_body_kib * 1024
+    if len(data) <= limit:
+        return body
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = referee.workspace.runs / "attachments" / f"{sha256}.md"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(error, path.parent, "make") from error
+    write_whole(path, data)
+    referee.notes.append(
+        f"{len(data)} bytes are over the limit of {limit // 1024} KiB, so the whole text is in"
+        f" {path.relative_to(referee.workspace.folder)}, and the block holds its first lines and the link"
+    )
+    return stub(body, sha256, author)
+
+

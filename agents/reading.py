@@ -1,0 +1,62 @@
+"""The whole ledger, read anew: for `log`, `replay`, `verify`, and for whoever doubts the index."""
+
+from typing import NamedTuple
+
+from ..bus.chain import Linked, Tail, trace
+from ..bus.index import Index
+from ..bus.messages import Message
+from ..parsers.frames import Frame, scan
+from .book import Book, Ruling
+from .referee import Referee
+
+
+class Reading(NamedTuple):
+    """A ledger folded from its first byte: the chain, what is off it, and the book."""
+
+    linked: list[Linked]
+    tail: Tail
+    quoted: list[Frame]
+    book: Book
+    lost_head: str
+
+
+def read_whole(referee: Referee) -> Reading:
+    """Fold the ledger, trusting nothing that was kept beside it but the id of the last block."""
+    head = known_head(referee.index)
+    data = referee.ledger.read()
+    linked, tail, quoted = trace(scan(data), data, head)
+    book = Book(referee.settings.names)
+    for one in linked:
+        book.take(one)
+    book.take_tail(tail)
+    lost = head if head and all(one.frame.id != head for one in linked) else ""
+    return Reading(linked, tail, quoted, book, lost)
+
+
+def known_head(index: Index) -> str:
+    """Give the id of the last block that any command has seen, or nothing."""
+    version, cursor = index.cursor()
+    return str(cursor["head"][0]) if version else ""
+
+
+def entries(reading: Reading) -> list[tuple[Message, Ruling | None, tuple[str, ...]]]:
+    """Give all blocks in their order, each with the ruling that answers it and what there is to say of it."""
+    book = reading.book
+    answers = {ruling.block: ruling for ruling in book.rulings if ruling.block}
+    void = {message.id for message in book.void}
+    broken = {one.frame.id for one in reading.linked if one.broken}
+    listed = []
+    for message in book.messages:
+        flags = [
+            flag
+            for flag, holds in (
+                ("edited", message.edited),
+                ("unproven", message.origin == "hand"),
+                ("void", message.id in void),
+                ("after-a-gap", message.id in broken),
+            )
+            if holds
+        ]
+        listed.append((message, answers.get(message.id), tuple(flags)))
+    listed += [(item.message, None, ("unproven", "unruled")) for item in book.unruled_hands()]
+    return listed

@@ -1,0 +1,292 @@
+"""Runs one turn of a headless agent: the prompt goes in, the answer comes out, and nothing stays behind.
+
+An agent is somebody else's program. It may never read, never stop, print without end, or leave children that
+hold its pipes; none of that may hold its caller up for longer than the time it was given.
+"""
+
+import math
+import os
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from ..parsers.errors import UsageError
+
+if TYPE_CHECKING:
+    import subprocess
+
+LINGER_S = 0.2  # for the children of a command that is done to let go of its pipes
+BURIAL_S = 0.5  # for killed children to be gone; not longer: in some containers nobody ever collects them
+SHORTEST_S, LONGEST_S = 0.001, 0.1  # from look to look at a command that is silent
+CHUNK_BYTES = 65536  # what a pipe holds
+STDERR_BYTES = 4096
+
+
+class Answer(NamedTuple):
+    """What came of one turn; it went well where `error` is empty."""
+
+    text: str  # its standard output, up to the cap; what is not UTF-8 is replaced
+    exit_code: int | None  # negative where a signal ended it, None where it never started
+    timed_out: bool
+    error: str  # one line
+    elapsed_s: float
+
+
+class CommandRunner:
+    """Runs a command once for each prompt: prompt on its standard input, answer on its standard output.
+
+    When its time is over the command's process group is asked to end (SIGTERM), and `grace_s` seconds later it is
+    ended (SIGKILL). A process that left the group for a session of its own is out of reach.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout_s: float,
+        max_output_bytes: int = 262144,
+        grace_s: float = 2.0,
+    ) -> None:
+        """Take an argument vector, no shell, and all of the environment that the command is to see."""
+        self._argv, self._cwd, self._env = tuple(argv), os.fspath(cwd), dict(env)
+        self._timeout_s, self._grace_s = timeout_s, grace_s
+        self._max_output_bytes = max_output_bytes
+        self._late = f"time-out after {timeout_s:g} s"
+        self._stopped = False
+
+    def run(self, prompt: str) -> Answer:
+        """Run one turn and give its answer; a command that fails is an answer with an `error`, no exception.
+
+        When this returns or raises (KeyboardInterrupt, or what a signal handler raises), the command and all
+        others of its process group are gone.
+        """
+        began = time.monotonic()
+        group = _Group(prompt.encode("utf-8", "replace"), self._max_output_bytes)
+        try:
+            unstarted = self._start(group)
+            error = unstarted or self._attend(group, began + self._timeout_s)
+        except BaseException:
+            self._attend(group, -math.inf)  # interrupted: the command gets its grace all the same
+            raise
+        finally:
+            group.end()
+        return Answer(
+            text=group.output.decode("utf-8", "replace"),
+            exit_code=None if unstarted else group.leader.returncode,
+            timed_out=error == self._late,
+            error=error or group.complaint(),
+            elapsed_s=time.monotonic() - began,
+        )
+
+    def stop(self) -> None:
+        """End the turn that runs, and any that begins later; from any thread, from any signal handler."""
+        # Only a flag, which `run` sees in no time: what was killed from here might be another's process by then.
+        self._stopped = True
+
+    def _start(self, group: "_Group") -> str:
+        """Start the command, or say in a line why it cannot be."""
+        if self._stopped:
+            return "stopped"
+        try:
+            group.start(self._argv, self._cwd, self._env)
+        except OSError as error:
+            place = f": {self._cwd}" if error.filename == self._cwd else ""
+            return _visible(f"cannot start {self._argv[0]}: {error.strerror}{place}")
+        except ValueError as error:  # a NUL or a lone surrogate among the arguments
+            return _visible(f"cannot start {self._argv[0]}: {error}")
+        return ""
+
+    def _attend(self, group: "_Group", deadline: float) -> str:
+        """Keep the pipes moving until the group is done, or has had its grace; say in a line what went wrong."""
+        error, end_at, pause_s = "", math.inf, SHORTEST_S
+        while True:
+            left_s = min(deadline, end_at) - time.monotonic()
+            moved = group.move(max(0.0, min(pause_s, left_s)))
+            pause_s = SHORTEST_S if moved else min(2 * pause_s, LONGEST_S)
+            now, exited = time.monotonic(), group.has_exited()
+            if not error:
+                error = self._objection(group, exited=exited, late=now >= deadline)
+                if error:
+                    group.signal(signal.SIGTERM)
+                    deadline, end_at = math.inf, now + self._grace_s
+            if (exited and group.is_silent) or now >= end_at:
+                return error
+            if exited and not error:
+                end_at = min(end_at, now + LINGER_S)
+
+    def _objection(self, group: "_Group", *, exited: bool, late: bool) -> str:
+        """Say why the turn has to end now, if it has to."""
+        if group.is_over_cap:
+            return f"output over the cap of {self._max_output_bytes} bytes"
+        if exited:
+            return ""
+        if self._stopped:
+            return "stopped"
+        return self._late if late else ""
+
+
+class _Group:
+    """A process group of its own: the command that leads it, and the three pipes to that."""
+
+    def __init__(self, prompt: bytes, max_output_bytes: int) -> None:
+        from selectors import DefaultSelector
+
+        self.output = bytearray()
+        self.is_over_cap = False
+        self._max_output_bytes = max_output_bytes
+        self._errors = b""
+        self._unsent = memoryview(prompt)
+        self._pipes = DefaultSelector()
+        self._leader: subprocess.Popen[bytes] | None = None
+
+    def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        """Start the command; raises OSError or ValueError where that cannot be."""
+        from selectors import EVENT_READ, EVENT_WRITE
+        from subprocess import PIPE, Popen
+
+        # Made before it is started: an interrupt in the middle of that must find the number of what it leaves.
+        leader = self._leader = Popen.__new__(Popen)
+        own = {"bufsize": 0, "start_new_session": True}
+        Popen.__init__(leader, argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, **own)
+        assert leader.stdin and leader.stdout and leader.stderr
+        os.set_blocking(leader.stdin.fileno(), False)
+        self._pipes.register(leader.stdin, EVENT_WRITE, self._feed)
+        self._pipes.register(leader.stdout, EVENT_READ, self._hear)
+        self._pipes.register(leader.stderr, EVENT_READ, self._overhear)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The leader's, once the group has ended; negative where a signal ended it."""
+        return self._leader.returncode if self._leader else None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nobody holds standard output or standard error any longer."""
+        leader = self._leader
+        return not leader or all(pipe is None or pipe.closed for pipe in (leader.stdout, leader.stderr))
+
+    def move(self, timeout_s: float) -> bool:
+        """Move what the pipes will take and give; False if they were quiet for `timeout_s` seconds."""
+        ready = self._pipes.select(timeout_s)
+        for key, _ in ready:
+            key.data(key.fileobj)
+        return bool(ready)
+
+    def has_exited(self) -> bool:
+        """Say whether the leader is done, and leave it unreaped: until then its number is nobody else's."""
+        pid = self._pid()
+        if not hasattr(os, "waitid"):
+            return not pid or (self._leader is not None and self._leader.poll() is not None)
+        try:
+            return not pid or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+        except ChildProcessError:  # whoever started us ignores SIGCHLD, so the system reaped it
+            return True
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all of the group that is left."""
+        # PermissionError is what macOS says of a group of which nothing but the unreaped leader is left.
+        with suppress(ProcessLookupError, PermissionError):
+            if pid := self._pid():
+                os.killpg(pid, number)
+
+    def end(self) -> None:
+        """Kill what is left of the group, reap the leader, close the pipes; return when none of it is left."""
+        leader, pid = self._leader, self._pid()
+        if leader and pid:
+            self.signal(signal.SIGKILL)
+            leader.kill()  # one interrupted before it had made its session is in no group of its own yet
+            leader.wait()
+            _await_burial(pid)
+        for pipe in (leader.stdin, leader.stdout, leader.stderr) if leader else ():
+            if pipe:
+                pipe.close()
+        self._pipes.close()
+
+    def complaint(self) -> str:
+        """Say in a line how the leader failed, with the last line of its standard error; empty if it did not."""
+        code = self.exit_code
+        if not code:
+            return ""
+        what = f"exit code {code}" if code > 0 else f"ended by signal {-code} ({signal.strsignal(-code)})"
+        lines = self._errors.decode("utf-8", "replace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return _visible(f"{what}: {last}" if last else what)
+
+    def _pid(self) -> int:
+        """Give the number of the leader and its group; 0 where none was started, or it was reaped."""
+        leader = self._leader
+        return getattr(leader, "pid", 0) if leader and leader.returncode is None else 0
+
+    def _feed(self, pipe: IO[bytes]) -> None:
+        try:
+            sent = os.write(pipe.fileno(), self._unsent[:CHUNK_BYTES])
+        except BrokenPipeError:  # it does not care for the rest, and may answer all the same
+            sent = len(self._unsent)
+        self._unsent = self._unsent[sent:]
+        if not self._unsent:
+            self._close(pipe)
+
+    def _hear(self, pipe: IO[bytes]) -> None:
+        chunk = self._take(pipe)
+        room = self._max_output_bytes - len(self.output)
+        self.output += chunk[:room]
+        self.is_over_cap |= len(chunk) > room
+
+    def _overhear(self, pipe: IO[bytes]) -> None:
+        self._errors = (self._errors + self._take(pipe))[-STDERR_BYTES:]
+
+    def _take(self, pipe: IO[bytes]) -> bytes:
+        chunk = os.read(pipe.fileno(), CHUNK_BYTES)
+        if not chunk:
+            self._close(pipe)
+        return chunk
+
+    def _close(self, pipe: IO[bytes]) -> None:
+        self._pipes.unregister(pipe)
+        pipe.close()
+
+
+def parse_agent_spec(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """Read `NAME=mock` or `NAME=cmd:COMMAND` into name, kind and argument vector.
+
+    The command is split as a shell would, quotes respected, and no shell ever sees it. Whether the name may be
+    one is the roster's business. Raises UsageError on anything else.
+    """
+    import shlex
+
+    then = "write NAME=mock or NAME=cmd:COMMAND"
+    name, _, runner = (part.strip() for part in text.partition("="))
+    kind, colon, command = runner.partition(":")
+    if not name or not runner:
+        raise UsageError(f"{text!r} does not say who is run by what", then=then)
+    if kind == "mock" and not colon:
+        return name, kind, ()
+    if kind != "cmd":
+        raise UsageError(f"{name} cannot be run by {runner!r}", then=then)
+    try:
+        argv = tuple(shlex.split(command))
+    except ValueError as error:
+        raise UsageError(f"the command of {name} cannot be read: {error}", where=repr(command)) from None
+    if not argv or not argv[0]:
+        raise UsageError(f"{name} has no command", then=then)
+    return name, kind, argv
+
+
+def _await_burial(group: int) -> None:
+    """Wait until the last killed member of a group whose leader is reaped is gone too."""
+    end_at, pause_s = time.monotonic() + BURIAL_S, SHORTEST_S / 10
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < end_at:
+            os.killpg(group, 0)
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_S)
+
+
+def _visible(line: str) -> str:
+    """Show what would not print, or end the line, as an escape; a command's words may reach a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

@@ -1,0 +1,99 @@
+"""From plain words to an open session: the human's prompt and the opening that pins what it means."""
+
+import secrets
+from typing import NamedTuple
+
+from ..bus.messages import HUMAN, REFEREE
+from ..parsers.errors import NotFound, UsageError
+from ..parsers.names import did_you_mean
+from ..parsers.prompts import Prompt, parse_prompt
+from ..workspace.files import check_output_path, digest_of
+from ..workspace.folder import Workspace
+from .closing import ABSENT, OUTPUT_WAS
+from .protocols import FILES, Rules, rules_for
+from .protocols.events import IllFormed
+from .protocols.opening import Opening, write_opening
+from .referee import PREVIOUS, Draft, Referee
+
+
+class Started(NamedTuple):
+    """A session that is open now, who moves, and what its human is told beside."""
+
+    opening: Opening
+    waiting_for: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def start_session(referee: Referee, text: str, *, by: str = HUMAN, turn_timeout_s: int | None = None) -> Started:
+    """Open the session that a prompt asks for.
+
+    Raises UsageError for a prompt that does not say enough or a path that is not allowed, NotFound for a
+    name that is not in the roster.
+    """
+    prompt = parse_prompt(text)
+    rules = rules_for(prompt.protocol)
+    if rules is None:
+        there = ", ".join(FILES)
+        raise UsageError(f"{prompt.protocol} cannot be started here yet", then=f"this version has {there}")
+    opening = plan(referee.workspace, rules, prompt, referee.settings.names)
+    opening = opening._replace(
+        session=_new_name(referee, rules.SHORT),
+        turn_timeout_s=turn_timeout_s or referee.settings.limits.turn_timeout_s,
+    )
+    notes = []
+    if opening.work and not (referee.workspace.root / opening.work).exists():
+        notes.append(f"the work file {opening.work} does not exist yet")
+    first = rules.waiting_for(rules.begin(opening, 0))
+    head = f"{opening.session} open, {' and '.join(first)} moves next"
+    referee.post(
+        Draft(by, f"[{by}] begins {opening.session}", text),
+        Draft(
+            REFEREE,
+            f"[{REFEREE}] {head}",
+            write_opening(opening),
+            session=opening.session,
+            re=PREVIOUS,
+            facts=(("ruling", f"opened/{opening.protocol}"), ("next", ",".join(first))),
+        ),
+    )
+    return Started(opening, first, tuple(notes))
+
+
+def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, ...]) -> Opening:
+    """Give the opening that a prompt asks for, before it has a name; raises as `start_session`."""
+    try:
+        seats = rules.seats(prompt)
+    except IllFormed as error:
+        raise UsageError(error.what, then=error.then) from error
+    for seat in seats:
+        if seat.name not in roster:
+            hint = f"{did_you_mean(seat.name, roster)} (or add it: `moot agents add {seat.name}`)"
+            raise NotFound(f"no agent {seat.name} in the roster", then=hint)
+    options: tuple[tuple[str, str], ...] = ()
+    if prompt.output:
+        path = check_output_path(workspace.root, workspace.folder, prompt.output)
+        options = ((OUTPUT_WAS, digest_of(path) or ABSENT),)
+    if prompt.work:
+        check_output_path(workspace.root, workspace.folder, prompt.work)
+    return Opening(
+        session="",
+        protocol=rules.NAME,
+        task=prompt.task,
+        roster=seats,
+        max_turns=prompt.max_turns or rules.MAX_TURNS,
+        turn_timeout_s=0,
+        rules=rules.RULES,
+        output=prompt.output,
+        work=prompt.work,
+        options=options,
+    )
+
+
+def _new_name(referee: Referee, short: str) -> str:
+    """Give a session name that this ledger has not seen: four digits, more where they are taken."""
+    digits = 4
+    while True:
+        name = f"{short}-{secrets.token_hex(8)[:digits]}"
+        if referee.index.session(name) is None and name not in referee.book.sessions:
+            return name
+        digits = min(16, digits + 1)

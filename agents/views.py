@@ -1,0 +1,103 @@
+"""How blocks, sessions and moves are shown: as lines for people and agents, as JSON for programs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..bus.messages import Message
+from ..parsers.screen import visible
+from ..parsers.tokens import tokens_of
+from .book import Ruling, Session
+from .waiting import Delivery
+
+_RULE = "─" * 60
+
+
+def message_json(
+    message: Message, n: int = 0, ruling: Ruling | None = None, flags: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Give a block as `moot log --json` prints it."""
+    return {
+        "n": n,
+        "id": message.id or None,
+        "at": message.at or None,
+        "from": message.sender or None,
+        "to": list(message.to),
+        "session": message.session or (ruling.session if ruling else "") or None,
+        "header": message.header,
+        "tag": message.tag or None,
+        "role": message.role or None,
+        "body": message.body,
+        "tokens": [token.name for token in tokens_of(message.body, message.sender)]
+        if message.origin != "referee"
+        else [],
+        "origin": message.origin,
+        "flags": list(flags),
+        "ruling": {"verdict": ruling.verdict, "code": ruling.code, "why": ruling.why, "id": ruling.id}
+        if ruling
+        else None,
+    }
+
+
+def block_lines(message: Message, state: str = "") -> list[str]:
+    """Give a block as lines for a terminal; what others wrote cannot move its cursor."""
+    facts = [message.id, message.at[:19].replace("T", " "), f"in {message.session}" if message.session else ""]
+    facts += ["by hand, unproven" if message.origin == "hand" else "", "EDITED" if message.edited else "", state]
+    head = f"{message.header}    ({', '.join(fact for fact in facts if fact)})"
+    body = message.body.rstrip("\n")
+    return [visible(head), *([_RULE, visible(body), _RULE] if body else [])]
+
+
+def next_lines(delivery: Delivery, name: str) -> list[str]:
+    """Say what an agent may do next, after what it was given."""
+    session = delivery.session
+    lines = []
+    if session is not None and session.closed:
+        lines.append(f"next: {session.opening.session} is closed; nothing more to do in it")
+    elif delivery.moves:
+        lines += [f"next: {move.command}    ({move.meaning})" for move in delivery.moves]
+        if session is not None:
+            lines.append(f"then: moot wait --as {name}")
+    elif session is not None:
+        lines.append(f"next: {' and '.join(session.waiting_for)} moves; moot wait --as {name}")
+    elif delivery.message is not None:
+        lines.append(f"next: answer with moot send --as {name} --to {delivery.message.sender} -, or go on")
+    if delivery.unread > 1:
+        lines.append(f"more: {delivery.unread - 1} unread; moot wait --as {name} gives the next")
+    return lines
+
+
+def delivery_json(delivery: Delivery, name: str) -> dict[str, Any]:
+    """Give what `moot wait --json` prints."""
+    session = delivery.session
+    seat = session.opening.seat(name) if session is not None else None
+    return {
+        "message": message_json(delivery.message) if delivery.message else None,
+        "session": {**session_json(session), "task": session.opening.task, "role": seat.role if seat else None}
+        if session is not None
+        else None,
+        "next": [{"command": move.command, "meaning": move.meaning} for move in delivery.moves],
+        "unread": delivery.unread,
+        "again": delivery.again,
+    }
+
+
+def session_json(session: Session) -> dict[str, Any]:
+    """Give a session as `moot status --json` prints it."""
+    opening = session.opening
+    return {
+        "id": opening.session,
+        "protocol": opening.protocol,
+        "state": session.closed or "open",
+        "phase": session.state.phase,
+        "turns": session.state.turns,
+        "max_turns": opening.max_turns,
+        "waiting_for": list(session.waiting_for),
+        "roster": [{"name": seat.name, "role": seat.role, "lens": seat.lens or None} for seat in opening.roster],
+        "output": opening.output or None,
+        "result": dict(session.result) if session.closed else None,
+    }
+
+
+def result_lines(result: Mapping[str, str]) -> list[str]:
+    """Give a final status, line by line."""
+    return [visible(f"{key}: {value}") for key, value in result.items()]

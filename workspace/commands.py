@@ -1,0 +1,93 @@
+"""Commands of the workspace: init, agents, sync."""
+
+from pathlib import Path
+
+import click
+
+from ..parsers.errors import UsageError
+from .folder import Workspace
+from .options import as_json, here, in_workspace
+from .settings import read_settings
+
+
+@click.command(epilog="Example: moot init --agents CC,CX")
+@click.argument("folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path))
+@click.option("--agents", "names", metavar="CC,CX", default="", help="The roster (default CC,CX,GM,AG).")
+def init(folder: Path | None, names: str) -> None:
+    """Make the workspace: by default `comms/` at the top of the repository.
+
+    The folder ignores itself, so that no git command of yours touches it. A second time nothing changes.
+    Where the branch `moot` holds a workspace (in a fresh clone, say), that one is brought back.
+    """
+    from .init import init_workspace
+
+    made = init_workspace(Path.cwd(), folder, _split(names))
+    workspace = made.workspace
+    roster = ", ".join(read_settings(workspace.folder).names) or "nobody"
+    if not made.new:
+        click.echo(f"{workspace.folder} is a workspace already (agents: {roster}); nothing was changed")
+        return
+    if made.restored:
+        click.echo(f"brought back {made.restored} files from the branch moot")
+    click.echo(f"made {workspace.folder} (agents: {roster})")
+    if workspace.repository is None:
+        click.echo("not in a git repository: the ledger is kept, and not committed")
+    click.echo('next: moot start "Build a todo API spec. Use peer-collaboration. CC + CX."')
+
+
+@click.group(invoke_without_command=True, epilog="Example: moot agents add GM")
+@in_workspace
+@as_json
+@click.pass_context
+def agents(ctx: click.Context, pinned: str | None, as_json: bool) -> None:
+    """List the roster; `moot agents add NAME` puts somebody into it."""
+    ctx.obj = pinned
+    if ctx.invoked_subcommand is not None:
+        return
+    settings = read_settings(here(pinned).folder)
+    if as_json:
+        import json
+
+        click.echo(json.dumps([{"name": name, "wake": wake} for name, wake in settings.agents.items()]))
+        return
+    for name, wake in settings.agents.items():
+        click.echo(f"{name}  wake={wake}")
+    if not settings.agents:
+        click.echo("nobody is in the roster yet: `moot agents add CC`")
+
+
+@agents.command(epilog="Example: moot agents add CC CX")
+@click.argument("names", nargs=-1, required=True)
+@click.pass_obj
+def add(pinned: str | None, names: tuple[str, ...]) -> None:
+    """Put agents into the roster."""
+    from .init import add_agents
+
+    workspace = here(pinned)
+    wanted = tuple(name for part in names for name in _split(part))
+    new = add_agents(workspace, wanted)
+    for name in wanted:
+        click.echo(f"{name} is in the roster now" if name in new else f"{name} is in the roster already")
+
+
+@click.command(epilog="Example: moot sync && git log moot")
+@in_workspace
+def sync(pinned: str | None) -> None:
+    """Commit the ledger, and what sessions made, to the branch `moot`."""
+    workspace = here(pinned)
+    commit = _commit(workspace)
+    click.echo(f"committed {commit[:12]} to the branch moot" if commit else "the branch moot is up to date")
+
+
+def _commit(workspace: Workspace) -> str | None:
+    from .git import commit_workspace
+
+    if workspace.repository is None:
+        raise UsageError("not in a git repository", where=str(workspace.folder), then="run `git init` first")
+    if read_settings(workspace.folder).track == "off":
+        raise UsageError("git does not keep this ledger", where="moot.toml", then='set `git.track = "branch"`')
+    return commit_workspace(workspace.repository, workspace.folder, "sync")
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(",") if name.strip())
