@@ -59,7 +59,9 @@ class Doors(click.Group):
         except click.UsageError:
             from .parsers.names import did_you_mean, shown
 
-            raise click.UsageError(f"no command {shown(args[0])}: {did_you_mean(args[0], COMMANDS)}") from None
+            raise click.UsageError(
+                f"no command {shown(args[0])}: {did_you_mean(args[0], COMMANDS)}"
+            ) from None
 
 
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

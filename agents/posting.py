@@ -22,7 +22,9 @@ def body_from(text: str | None, file: str | None) -> str:
     Raises UsageError where it is missing, empty, given twice, not text, or larger than 64 MiB.
     """
     if (text is None) == (file is None):
-        raise UsageError("give the text once", then="as an argument, with --file PATH, or `-` for standard input")
+        raise UsageError(
+            "give the text once", then="as an argument, with --file PATH, or `-` for standard input"
+        )
     if file is not None:
         data, where = _read_file(file), file
     elif text == "-":
@@ -148,7 +150,9 @@ def _session_for(referee: Referee, sender: str, name: str | None) -> Session:
     if not playing:
         names = [session.opening.session for session in open_sessions]
         if names:
-            raise Refused(f"{sender} takes part in no open session ({', '.join(names)})", then="give --to for a message")
+            raise Refused(
+                f"{sender} takes part in no open session ({', '.join(names)})", then="give --to for a message"
+            )
         raise NotFound("no session is open", then="begin one with `moot start`, or give --to for a message")
     if len(playing) > 1:
         names = [session.opening.session for session in playing]
@@ -174,5 +178,3 @@ def _fitted(referee: Referee, body: str, author: str) -> str:
         f" {path.relative_to(referee.workspace.folder)}, and the block holds its first lines and the link"
     )
     return stub(body, sha256, author)
-
-

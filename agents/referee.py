@@ -155,6 +155,15 @@ class Referee:
         assert self._book is not None
         return self._book
 
+    @property
+    def head_id(self) -> str:
+        """The id of the last block."""
+        return self._head.id if self._head else ""
+
+    def is_head_new(self, since: str) -> bool:
+        """Tell whether the ledger has gone on since the block `since`."""
+        return self.head_id != since
+
     def refresh(self) -> None:
         """Read what was added to the ledger since the last time: a change costs what it adds.
 

@@ -38,8 +38,8 @@ class Answer(NamedTuple):
 class CommandRunner:
     """Runs a command once for each prompt: prompt on its standard input, answer on its standard output.
 
-    When its time is over the command's process group is asked to end (SIGTERM), and `grace_s` seconds later it is
-    ended (SIGKILL). A process that left the group for a session of its own is out of reach.
+    When its time is over, the command's process group is asked to end (SIGTERM), and `grace_s` seconds later
+    it is ended (SIGKILL). A process that left the group for a session of its own is out of reach.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class CommandRunner:
             group.end()
         return Answer(
             text=group.output.decode("utf-8", "replace"),
-            exit_code=None if unstarted else group.leader.returncode,
+            exit_code=None if unstarted else group.exit_code,
             timed_out=error == self._late,
             error=error or group.complaint(),
             elapsed_s=time.monotonic() - began,
@@ -85,7 +85,7 @@ class CommandRunner:
 
     def stop(self) -> None:
         """End the turn that runs, and any that begins later; from any thread, from any signal handler."""
-        # Only a flag, which `run` sees in no time: what was killed from here might be another's process by then.
+        # Only a flag, which `run` sees at its next look: a number killed from here might be another's by then.
         self._stopped = True
 
     def _start(self, group: "_Group") -> str:
@@ -102,7 +102,7 @@ class CommandRunner:
         return ""
 
     def _attend(self, group: "_Group", deadline: float) -> str:
-        """Keep the pipes moving until the group is done, or has had its grace; say in a line what went wrong."""
+        """Keep the pipes moving until the group is done or has had its grace; say in a line what went wrong."""
         error, end_at, pause_s = "", math.inf, SHORTEST_S
         while True:
             left_s = min(deadline, end_at) - time.monotonic()
@@ -112,7 +112,7 @@ class CommandRunner:
             if not error:
                 error = self._objection(group, exited=exited, late=now >= deadline)
                 if error:
-                    group.signal(signal.SIGTERM)
+                    group.send(signal.SIGTERM)
                     deadline, end_at = math.inf, now + self._grace_s
             if (exited and group.is_silent) or now >= end_at:
                 return error
@@ -149,11 +149,22 @@ class _Group:
         from selectors import EVENT_READ, EVENT_WRITE
         from subprocess import PIPE, Popen
 
-        # Made before it is started: an interrupt in the middle of that must find the number of what it leaves.
+        # Made before it is started: an interrupt meanwhile must find the number of what it leaves.
         leader = self._leader = Popen.__new__(Popen)
-        own = {"bufsize": 0, "start_new_session": True}
-        Popen.__init__(leader, argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, **own)
-        assert leader.stdin and leader.stdout and leader.stderr
+        Popen.__init__(
+            leader,
+            argv,
+            bufsize=0,
+            cwd=cwd,
+            env=env,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            start_new_session=True,
+        )
+        assert leader.stdin
+        assert leader.stdout
+        assert leader.stderr
         os.set_blocking(leader.stdin.fileno(), False)
         self._pipes.register(leader.stdin, EVENT_WRITE, self._feed)
         self._pipes.register(leader.stdout, EVENT_READ, self._hear)
@@ -187,7 +198,7 @@ class _Group:
         except ChildProcessError:  # whoever started us ignores SIGCHLD, so the system reaped it
             return True
 
-    def signal(self, number: int) -> None:
+    def send(self, number: int) -> None:
         """Send a signal to all of the group that is left."""
         # PermissionError is what macOS says of a group of which nothing but the unreaped leader is left.
         with suppress(ProcessLookupError, PermissionError):
@@ -195,10 +206,10 @@ class _Group:
                 os.killpg(pid, number)
 
     def end(self) -> None:
-        """Kill what is left of the group, reap the leader, close the pipes; return when none of it is left."""
+        """Kill what is left of the group, reap the leader, close the pipes; nothing of it is left then."""
         leader, pid = self._leader, self._pid()
         if leader and pid:
-            self.signal(signal.SIGKILL)
+            self.send(signal.SIGKILL)
             leader.kill()  # one interrupted before it had made its session is in no group of its own yet
             leader.wait()
             _await_burial(pid)
@@ -208,7 +219,7 @@ class _Group:
         self._pipes.close()
 
     def complaint(self) -> str:
-        """Say in a line how the leader failed, with the last line of its standard error; empty if it did not."""
+        """Say in a line how the leader failed, and the last line of its standard error; empty if not."""
         code = self.exit_code
         if not code:
             return ""
@@ -254,8 +265,8 @@ class _Group:
 def parse_agent_spec(text: str) -> tuple[str, str, tuple[str, ...]]:
     """Read `NAME=mock` or `NAME=cmd:COMMAND` into name, kind and argument vector.
 
-    The command is split as a shell would, quotes respected, and no shell ever sees it. Whether the name may be
-    one is the roster's business. Raises UsageError on anything else.
+    The command is split as a shell would, quotes respected, and no shell ever sees it. Whether the name may
+    be one is the roster's business. Raises UsageError on anything else.
     """
     import shlex
 

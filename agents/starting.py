@@ -24,7 +24,9 @@ class Started(NamedTuple):
     notes: tuple[str, ...]
 
 
-def start_session(referee: Referee, text: str, *, by: str = HUMAN, turn_timeout_s: int | None = None) -> Started:
+def start_session(
+    referee: Referee, text: str, *, by: str = HUMAN, turn_timeout_s: int | None = None
+) -> Started:
     """Open the session that a prompt asks for.
 
     Raises UsageError for a prompt that does not say enough or a path that is not allowed, NotFound for a

@@ -40,8 +40,16 @@ def message_json(
 
 def block_lines(message: Message, state: str = "") -> list[str]:
     """Give a block as lines for a terminal; what others wrote cannot move its cursor."""
-    facts = [message.id, message.at[:19].replace("T", " "), f"in {message.session}" if message.session else ""]
-    facts += ["by hand, unproven" if message.origin == "hand" else "", "EDITED" if message.edited else "", state]
+    facts = [
+        message.id,
+        message.at[:19].replace("T", " "),
+        f"in {message.session}" if message.session else "",
+    ]
+    facts += [
+        "by hand, unproven" if message.origin == "hand" else "",
+        "EDITED" if message.edited else "",
+        state,
+    ]
     head = f"{message.header}    ({', '.join(fact for fact in facts if fact)})"
     body = message.body.rstrip("\n")
     return [visible(head), *([_RULE, visible(body), _RULE] if body else [])]
@@ -72,7 +80,11 @@ def delivery_json(delivery: Delivery, name: str) -> dict[str, Any]:
     seat = session.opening.seat(name) if session is not None else None
     return {
         "message": message_json(delivery.message) if delivery.message else None,
-        "session": {**session_json(session), "task": session.opening.task, "role": seat.role if seat else None}
+        "session": {
+            **session_json(session),
+            "task": session.opening.task,
+            "role": seat.role if seat else None,
+        }
         if session is not None
         else None,
         "next": [{"command": move.command, "meaning": move.meaning} for move in delivery.moves],
@@ -92,7 +104,9 @@ def session_json(session: Session) -> dict[str, Any]:
         "turns": session.state.turns,
         "max_turns": opening.max_turns,
         "waiting_for": list(session.waiting_for),
-        "roster": [{"name": seat.name, "role": seat.role, "lens": seat.lens or None} for seat in opening.roster],
+        "roster": [
+            {"name": seat.name, "role": seat.role, "lens": seat.lens or None} for seat in opening.roster
+        ],
         "output": opening.output or None,
         "result": dict(session.result) if session.closed else None,
     }

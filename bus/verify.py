@@ -35,12 +35,20 @@ def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], lost_hea
         if frame.edited:
             faults.append(Found("changed", frame.id, frame.start, "its text does not fit its own hash"))
         if before is not None and frame.start < before.start:
-            faults.append(Found("moved", frame.id, frame.start, f"it was written after {before.id}, and stands before it"))
+            faults.append(
+                Found(
+                    "moved", frame.id, frame.start, f"it was written after {before.id}, and stands before it"
+                )
+            )
         elif one.broken and (before is None or not before.edited):
             after = before.id if before is not None else "the beginning"
-            faults.append(Found("removed", frame.id, frame.start, f"what stood between {after} and this block is gone"))
+            faults.append(
+                Found("removed", frame.id, frame.start, f"what stood between {after} and this block is gone")
+            )
         elif frame.fact("gap") != one.gap:
-            notes.append(Found("loose", frame.id, frame.start, "text by hand before it was inserted or edited later"))
+            notes.append(
+                Found("loose", frame.id, frame.start, "text by hand before it was inserted or edited later")
+            )
         before = frame
     if linked and linked[0].frame.fact("prev") and not linked[0].broken:
         first = linked[0].frame
@@ -48,7 +56,9 @@ def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], lost_hea
     if lost_head:
         faults.append(Found("removed", lost_head, tail.start, "this was the last block, and it is gone"))
     notes += [
-        Found("quotation", frame.id, frame.start, "a frame that is not on the chain: a copy, or from elsewhere")
+        Found(
+            "quotation", frame.id, frame.start, "a frame that is not on the chain: a copy, or from elsewhere"
+        )
         for frame in quoted
     ]
     if tail.torn:

@@ -20,7 +20,7 @@ TAGS = frozenset(
 """Words that a header uses for what a block is, or for the part that its author plays."""
 
 _DEVICES = frozenset(
-    {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}
+    {"CON", "PRN", "AUX", "NUL", *(f"COM{n}" for n in range(1, 10)), *(f"LPT{n}" for n in range(1, 10))}
 )
 
 _SHOWN = 40  # characters of somebody's text that an error repeats

@@ -68,6 +68,8 @@ def parse_prompt(text: str) -> Prompt:
     lines = text.lstrip("\ufeff").strip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines == [""]:
         raise UsageError("the prompt is empty", then="say what to make, and `Use peer-collaboration.`")
+    if _fences(lines).get(0) == len(lines) - 1:
+        lines = lines[1:-1]  # pasted with the fence that an example stood in
     said = _Reading(lines, generous=False)
     if not said.protocols:
         said = _Reading(lines, generous=True)
@@ -93,16 +95,16 @@ def parse_prompt(text: str) -> Prompt:
 # no prompt pays for none. The possessive `*+` keeps long hostile lines linear.
 
 _PEERS = ("PEER_A", "PEER_B")
-_ROLES = {"PEER_A": "PEER_A", "PEER_B": "PEER_B", "COMPETITOR": "COMPETITOR", "JUDGE": "JUDGE"}
-_ROLES |= {f"{role}S": role for role in ("COMPETITOR", "JUDGE")}
+_ROLES = {"competitors": "COMPETITOR", "competitor": "COMPETITOR", "judges": "JUDGE", "judge": "JUDGE"}
+_ROLES |= {role.lower(): role for role in _PEERS}
 _TEAMS = ("agents", "participants", "peers")
+_LISTS = ("criteria", "criterion", *_TEAMS, *_ROLES)
 _PATHS = ("output", "work")
 _COUNTS = ("deadline", "max_turns")
 _OPTIONS = (
     "min_score", "tie_break", "turn_timeout", "max_rounds", "budget_workers", "proposal_count", "choose_count",
     "question_type", "competition_shape", "selection_mode", "artifact_layout", "verifier_agent",
 )  # fmt: skip
-_LISTS = ("criteria", "criterion", *_TEAMS, *(role.lower() for role in _ROLES))
 _KEYS = "|".join((*_LISTS, *_PATHS, *_COUNTS, *_OPTIONS)).replace("_", "[ _-]")
 
 _SHUT = r"[*_`\"')\]]*"  # what may close after a sentence's dot
@@ -113,37 +115,44 @@ _ITEM = r"\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+"
 _BULLET = rf"(?:{_ITEM}|\s*#{{1,6}}\s+|\s*)"
 
 _BOLD = r"(?:\*{1,3}|_{2,3})?"
+_TASK = rf"^{_BOLD}(?i:task){_BOLD}\s*:{_BOLD}\s*"
 _KEY = rf"(?P<mark>{_BOLD})(?i:(?P<key>{_KEYS})){_BOLD}\s*(?P<sign>[:=]){_BOLD}\s*"
 _NEXT_KEY = rf"(?:[,;]|\sand)\s+{_BOLD}(?i:{_KEYS}){_BOLD}\s*[:=]"
 _VALUE = rf"(?P<value>(?:{_WHOLE}|(?!{_END}|{_NEXT_KEY}).)*+)(?:[.!?]+{_SHUT}|[,;]|\sand\b)?\s*"
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?"
-_CAPS = r"[A-Z][A-Z0-9]+(?:[._-][A-Za-z0-9]+)*"  # a name that nobody takes for a word
 _WORD = rf"@?(?=[A-Za-z]){_NAME}"
-_TEAM = rf"(?:@?{_CAPS}(?:\s*(?:[+&,]|,?\s(?i:and)\s)\s*@?{_CAPS})+|{_WORD}(?:\s*\+\s*{_WORD})+)(?![\w-])"
+_CAPS = r"[A-Z][A-Z0-9]+(?:[._-][A-Za-z0-9]+)*"  # a name that nobody takes for a word
+_AND = r"(?:\s*[,;&+]\s*(?:and\s+)?|\s+and\s+)"
+_TEAM = rf"(?:@?{_CAPS}(?:{_AND}@?{_CAPS})+|{_WORD}(?:\s*\+\s*{_WORD})+)(?![\w-])"
 _ROLE = r"(?i:peer[ _-][ab]|competitors?|judges?)"
 _SEAT = (
     rf"@?(?P<name>{_NAME}) ?(?:\((?P<aside>{_ROLE})\)"
     rf"|(?: (?i:is|as|(?P<are>are)) | ?[:=] ?)(?i:(?:the|an?) )?(?P<role>{_ROLE}))"
 )
 _SEAT_OF = rf"(?P<role>{_ROLE}) (?i:is) @?(?P<name>{_CAPS})"
+_CAST = rf"@?{_NAME}(?:\s+(?i:is|as)\s+(?i:(?:the|an?)\s+)?{_ROLE}|\s*\({_ROLE}\))"
+_WHO = rf"(?:{_CAST}(?:{_AND}{_CAST})*|{_TEAM})"
+_WITH = r"(?i:with|between|among|by)"
 
 _PROTOCOL = r"(?<![\w-])(?i:peer[-_ ‐‑–]collaboration|competition|compete|debate)(?![\w-])"
+_KIND = r"(?:\s+(?i:protocol|skill))?"
 _USE = (
     r"(?i:(?:please|let's|let us|we|now|then),?\s+){0,2}"
     r"(?i:use\s+(?:(?:the|an?)\s+)?(?:(?:protocol|skill)\s+)?|(?:protocol|skill)[*_]*\s*:[*_]*\s*)"
 )
 _HOLD = r"(?:(?i:(?:run|hold|start|open|using)\s+(?:(?:an?|the)\s+)?)|(?P<label>))"
+_ON = r"$|[:,–—]|(?<=\s)-+\s|(?<=\s)(?i:to|for|on|about|over|and)\b:?"
 _LEAD = (
-    rf"(?P<mark>{_BOLD})(?:(?P<who>{_TEAM}),?\s+)?%s[`\"'*_]*(?P<protocol>{_PROTOCOL})[`\"'*_]*"
-    rf"(?:(?:\s*,\s*|\s+(?i:and|or|then)\s+)(?P<other>{_PROTOCOL}))?(?:\s+(?i:protocol|skill))?"
-    rf"(?:\s*(?:[,(:]\s*|\s(?i:with|between|among|by)\s+)?(?P<team>{_TEAM})\)?)?"
-    rf"{_SHUT}\s*(?:[.!?;]+{_SHUT}(?=\s|$)|(?P<on>$|[:,–—]|(?<=\s)-+\s|(?<=\s)(?i:to|for|on|about|over|and)\b:?))\s*"
+    rf"(?P<mark>{_BOLD})(?:(?P<first>{_TEAM}),?\s+)?%s[`\"'*_]*(?P<protocol>{_PROTOCOL})[`\"'*_]*"
+    rf"(?:(?:\s*,\s*|\s+(?i:and|or|then)\s+)(?P<other>{_PROTOCOL}))?{_KIND}"
+    rf"(?:\s*(?:[,(:]\s*|\s{_WITH}\s+)?(?P<who>{_WHO})\)?)?"
+    rf"{_SHUT}\s*(?:[.!?;]+{_SHUT}(?=\s|$)|(?P<on>{_ON}))\s*"
 )
+_STOP = rf"(?P<stop>[.!?]*{_SHUT}\s*)$"
 _TAIL = (
     r"(?<!not)(?<!without),?\s(?i:(?:by\s)?(?:using|via)\s+(?:(?:the|an?)\s+)?|(?:in|as|by|with)\s+(?:the|an?)\s+)"
-    rf"(?P<protocol>{_PROTOCOL})(?:\s+(?i:protocol|skill))?"
-    rf"(?:\s+(?i:with|between|among|by)\s+(?P<team>{_TEAM}))?(?P<end>[.!?]*{_SHUT}\s*)$"
+    rf"(?P<protocol>{_PROTOCOL}){_KIND}(?:\s+{_WITH}\s+(?P<who>{_WHO}))?{_STOP}"
 )
 _THIS = r"(?i:(?:do )?(?:this|that|it|so)(?: task)?)[.!]?"
 
@@ -152,7 +161,7 @@ _WEIGHT = rf"[(\[]\s*{_NUMBER}(?:%\s*[)\]]|[)\]]$)|(?<=[\s:=–—-]){_NUMBER}%$
 
 
 class _Team(NamedTuple):
-    """Names without roles, and the words they stood in: words again where the roles are all given."""
+    """Names without roles; `words` are theirs in `line`, words of the task where every role is taken."""
 
     names: list[str]
     line: list[str]
@@ -170,16 +179,18 @@ class _Reading:
         self._teams: list[_Team] = []
         self._kept: list[list[str]] = []
         self._bullet = ""
-        self._mark = ""
+        self._mark = ""  # the stars that a bold `**Use ...` opened
         self._goes_on = False  # the last thing read was `Use ... to`
         self._fragment = ""
         self._generous = generous
+        fences = _fences(lines)
         at = 0
         while at < len(lines):
-            fenced = _fenced(lines, at)
-            if fenced:
-                self._kept.append(["\n".join(lines[at : at + fenced])])
-            at += fenced or self._line(lines, at)
+            if at in fences:
+                self._kept.append(["\n".join(lines[at : fences[at] + 1])])
+                at = fences[at] + 1
+            else:
+                at = self._line(lines, at)
 
     def task(self) -> str:
         """Join what was kept, less the lines that were clauses; blank lines come one at a time."""
@@ -205,8 +216,8 @@ class _Reading:
             if words:
                 line.remove(words)
             if team and folded != {name.casefold() for name in team}:
-                both = f"{' + '.join(team)} and {' + '.join(names)}"
-                raise UsageError(f"{shown(both)} both read as the roster", then="say who plays, once")
+                both = f"{shown(' + '.join(team))} and {shown(' + '.join(names))}"
+                raise UsageError(f"{both} both read as the roster", then="say who plays, once")
             team = team or names
         free = [role for role in _PEERS if role not in roles and protocol == "peer-collaboration"]
         for name in team:
@@ -215,29 +226,28 @@ class _Reading:
         return seats
 
     def _line(self, lines: Sequence[str], at: int) -> int:
-        """Read the line at `at` with those that continue its list; say how many that were."""
-        line, used = lines[at], 1
+        """Read the line at `at` with those that continue its list; give the next one's index."""
+        line, at = lines[at], at + 1
         opening = re.match(_BULLET + _KEY, line)
         if opening and _slug(opening["key"]) in _LISTS:
-            while line.rstrip().endswith(",") and at + used < len(lines) and lines[at + used].strip():
-                line = f"{line.rstrip()} {lines[at + used].strip()}"
-                used += 1
-            items, more = _items(lines, at + used) if not line[opening.end() :].strip() else ([], 0)
+            while line.rstrip().endswith(",") and at < len(lines) and lines[at].strip():
+                line, at = f"{line.rstrip()} {lines[at].strip()}", at + 1
+            items, end = ([], at) if line[opening.end() :].strip() else _items(lines, at)
             if items and self._list(opening["key"], items):
-                return used + more
+                return end
         rest = re.sub(f"^{_BULLET}", "", line, count=1)
         self._bullet = line[: len(line) - len(rest)]
         kept: list[str] = [] if rest else [line]
         self._kept.append(kept)
         while rest:
-            rest = self._step(rest, kept)
+            rest = self._sentence(rest, kept)
         if "".join(kept) != line and not re.search(r"\w", "".join(kept)):
             kept.clear()  # the dash or the stars that a clause left behind
-        return used
+        return at
 
-    def _step(self, rest: str, kept: list[str]) -> str:
+    def _sentence(self, rest: str, kept: list[str]) -> str:
         """Read one sentence off `rest`, keep it if it is words, and give what follows."""
-        rest = re.sub(rf"^{_BOLD}(?i:task){_BOLD}\s*:{_BOLD}\s*", "", rest, count=1)
+        rest = re.sub(_TASK, "", rest, count=1)
         goes_on, self._goes_on = self._goes_on, False
         for clause in (self._protocol_clause, self._key_clause):
             after = clause(rest)
@@ -246,21 +256,30 @@ class _Reading:
         read = re.match(_SENTENCE, rest)
         words = read[0] if read else rest
         after = rest[len(words) :]
-        plain = " ".join(re.sub(r"[*`]", "", words).split()).removesuffix(".")
-        seats = _seats(plain)
-        if seats:
+        plain = _plain(words).removesuffix(".")
+        if seats := _seats(plain):
             self._seats += seats
             return after
-        if self._generous:
-            words = self._mention(words)
+        words = self._tails(words)
         if goes_on:
             words = self._after_use(words)
         if words.strip():
             words, self._bullet = self._bullet + words, ""
             kept.append(words)
-            if team := re.fullmatch(rf"(?:(?i:with|between) )?({_TEAM})", plain):
-                self._teams.append(_Team(_team(team[1]), kept, words))
+            if team := re.fullmatch(rf"(?:{_WITH} )?({_TEAM})", plain):
+                self._teams.append(_Team(_names(team[1]), kept, words))
         return after
+
+    def _protocol_clause(self, rest: str) -> str | None:
+        """Read `Use competition to`, up to the words that say for what."""
+        lead = re.match(_LEAD % (_HOLD if self._generous else _USE), rest)
+        if not lead or (lead.groupdict().get("label") is not None and lead["on"] not in (None, "", ":")):
+            return None
+        self.protocols += [(int(self._generous), one) for one in (lead["protocol"], lead["other"]) if one]
+        self._players(lead["first"])
+        self._players(lead["who"])
+        self._mark, self._goes_on = lead["mark"], lead["on"] is not None
+        return rest[lead.end() :]
 
     def _after_use(self, words: str) -> str:
         """Give the task in the rest of a `Use ... to` sentence, nothing where that only says `do this`."""
@@ -272,67 +291,70 @@ class _Reading:
         self._fragment = words.strip()
         return words
 
-    def _protocol_clause(self, rest: str) -> str | None:
-        """Read `Use competition to`, up to the words that say for what."""
-        lead = re.match(_LEAD % (_HOLD if self._generous else _USE), rest)
-        if not lead or (lead.groupdict().get("label") is not None and lead["on"] not in (None, "", ":")):
-            return None
-        self.protocols += [(int(self._generous), one) for one in (lead["protocol"], lead["other"]) if one]
-        self._teams += [_Team(_team(one), [], "") for one in (lead["who"], lead["team"]) if one]
-        self._mark, self._goes_on = lead["mark"], lead["on"] is not None
-        return rest[lead.end() :]
-
-    def _mention(self, words: str) -> str:
-        """Note a protocol that a sentence names in passing, and cut it off where it stands last."""
-        tail = re.search(_TAIL, words)
-        if tail:
+    def _tails(self, words: str) -> str:
+        """Cut off a cast or a protocol that a sentence of the task ends in; note one named in passing."""
+        cast = re.search(rf",?\s(?i:with|where)\s+({_CAST}(?:{_AND}{_CAST})*){_STOP}", words)
+        if cast:
+            self._players(cast[1])
+            words = words[: cast.start()] + cast["stop"]
+        if not self._generous:
+            return words
+        if tail := re.search(_TAIL, words):
             self.protocols.append((1, tail["protocol"]))
-            self._teams += [_Team(_team(tail["team"]), [], "")] if tail["team"] else []
-            return words[: tail.start()] + tail["end"]
-        if named := re.search(rf"(?<!not )(?<!without )(?=peer){_PROTOCOL}", words, re.I):
+            self._players(tail["who"])
+            return words[: tail.start()] + tail["stop"]
+        if named := re.search(rf"(?<!not )(?<!without )(?=(?i:peer)){_PROTOCOL}", words):
             self.protocols.append((2, named[0]))
         return words
+
+    def _players(self, words: str | None) -> None:
+        """Take names that stand where only players can."""
+        if words:
+            seats = _seats(_plain(words))
+            self._seats += seats
+            self._teams += [] if seats else [_Team(_names(words), [], "")]
 
     def _key_clause(self, rest: str) -> str | None:
         """Read `Key: value`; None where the words only look like it."""
         clause = re.match(_KEY + _VALUE, rest)
         if not clause:
             return None
-        key, value = _slug(clause["key"]), clause["value"].strip()
-        value = value.removesuffix(clause["mark"]).strip()
+        said, key = clause["key"], _slug(clause["key"])
         if clause["sign"] == "=" and "_" not in key:
             return None  # "Work = force times distance"
+        value = clause["value"].strip().removesuffix(clause["mark"]).strip()
+        value = re.sub(r"^(\*{2,3})(.*)\1$", r"\2", value)
         if key in _LISTS:
-            if not self._list(clause["key"], _split(value, names=not key.startswith("criteri"))):
-                return None
-        else:
-            value = _path(clause["key"], value) if key in _PATHS else value.strip("*`\"' ")
-            value = _count(clause["key"], value) if key in _COUNTS else value
-            if not value:
-                raise UsageError(f"`{clause['key']}:` says nothing", then="give a value, or leave it out")
-            if self.fields.setdefault(key, value) != value:
-                both = f"{shown(self.fields[key])} and {shown(value)}"
-                raise UsageError(f"`{clause['key']}:` is given twice, {both}", then="keep one")
+            return rest[clause.end() :] if self._list(said, _split(value, key)) else None
+        if key in _PATHS:
+            value = _path(said, value)
+        elif key in _COUNTS:
+            value = _count(said, value)
+        if not value.strip("`\"' "):
+            raise UsageError(f"`{said}:` says nothing", then="give a value, or leave it out")
+        if self.fields.setdefault(key, value) != value:
+            both = f"{shown(self.fields[key])} and {shown(value)}"
+            raise UsageError(f"`{said}:` is given twice, {both}", then="keep one")
         return rest[clause.end() :]
 
-    def _list(self, key: str, items: Sequence[str]) -> bool:
+    def _list(self, said: str, items: Sequence[str]) -> bool:
         """Take what stands under a list's key; False where a team's key holds no names."""
-        slug = _slug(key)
-        if slug in _TEAMS:
-            names = [item.strip("*`@ ") for item in items]
+        key = _slug(said)
+        if key in _TEAMS:
+            names = [_plain(item).removeprefix("@") for item in items]
             if not names or not all(re.fullmatch(_NAME, name) for name in names):
                 return False
             self._teams.append(_Team(names, [], ""))
             return True
         if not items:
-            raise UsageError(f"`{key}:` lists nothing", then="name at least one, or leave it out")
-        if slug.startswith("criteri"):
-            for item in items:
-                criterion, about = _criterion(item)
-                self.criteria.append(criterion)
-                self._kept += [[f"{criterion.name}: {about}"]] if about else []
-        else:
-            self._seats += [_player(key, _ROLES[slug.upper()], item) for item in items]
+            raise UsageError(f"`{said}:` lists nothing", then="name at least one, or leave it out")
+        if key in _ROLES:
+            self._seats += [_player(said, item) for item in items]
+            return True
+        for item in items:
+            criterion, about = _criterion(item)
+            self.criteria.append(criterion)
+            self._kept += [[f"{criterion.name}: {about}"]] if about else []
         return True
 
 
@@ -340,84 +362,85 @@ def _slug(key: str) -> str:
     return re.sub("[ -]", "_", key.lower())
 
 
-def _team(words: str) -> list[str]:
-    return [name for name in re.findall(_NAME, words) if name.lower() != "and"]
+def _plain(words: str) -> str:
+    return " ".join(re.sub(r"[*`]", "", words).split())
 
 
-def _fenced(lines: Sequence[str], at: int) -> int:
-    """Count the lines of the closed code fence that starts at `at`; 0 where none does."""
-    opened = re.match(r"\s*(`{3,}|~{3,})", lines[at])
-    if opened:
-        for end in range(at + 1, len(lines)):
-            bare = lines[end].strip()
-            if bare.startswith(opened[1]) and not bare.strip(opened[1][0]):
-                return end + 1 - at
-    return 0
+def _names(team: str) -> list[str]:
+    return [name for name in re.findall(_NAME, team) if name.lower() != "and"]
+
+
+def _fences(lines: Sequence[str]) -> dict[int, int]:
+    """Map the first line of each code fence that is closed to its last; some of these stand inside others."""
+    fences: dict[int, int] = {}
+    closers: dict[str, int] = {}
+    for at in reversed(range(len(lines))):
+        fence = re.match(r"\s*(`{3,}|~{3,})(.*)", lines[at])
+        if fence:
+            fences |= {at: closers[fence[1]]} if fence[1] in closers else {}
+            closers |= {} if fence[2].strip() else {fence[1]: at}
+    return fences
 
 
 def _items(lines: Sequence[str], at: int) -> tuple[list[str], int]:
-    """Read the bulleted or numbered lines at `at`, blank ones before them skipped; give them and how many."""
+    """Read the bulleted or numbered lines from `at` on, blank ones before them skipped; give where they end."""
     items: list[str] = []
-    used = 0
-    for line in lines[at:]:
-        bullet = re.match(_ITEM, line)
-        if bullet and not re.match(_KEY, line[bullet.end() :]):
-            items.append(line[bullet.end() :].strip().removesuffix("."))
-        elif line.strip() or items:
+    while at < len(lines):
+        bullet = re.match(_ITEM, lines[at])
+        if bullet and not re.match(_KEY, lines[at][bullet.end() :]):
+            items.append(lines[at][bullet.end() :].strip().removesuffix("."))
+        elif lines[at].strip() or items:
             break
-        used += 1
-    return items, used
+        at += 1
+    return items, at
 
 
-def _split(value: str, *, names: bool) -> list[str]:
-    """Split a list at its commas, of names also at `+` and `and`, but never within brackets."""
-    apart = r"(?:\([^()]*\)|(?!\sand\s)[^,;+&])++" if names else r"(?:\([^()]*\)|[^,;])++"
+def _split(value: str, key: str) -> list[str]:
+    """Split a list at its commas, one of names also at `+` and `and`, but never within brackets."""
+    criteria = key in ("criteria", "criterion")
+    apart = r"(?:\([^()]*\)|[^,;])++" if criteria else r"(?:\([^()]*\)|(?!\sand\s)[^,;+&])++"
     items = (re.sub(r"^and\s", "", item.strip()).strip() for item in re.findall(apart, value))
     return [item for item in items if item]
 
 
-def _player(key: str, role: str, item: str) -> Seat:
-    player = re.fullmatch(r"@?(\S+?)\s*(?:\(([^()]*)\))?", re.sub(r"[*`]", "", item).strip())
+def _player(said: str, item: str) -> Seat:
+    """Read one name under a role's key, with a judge's lens in brackets."""
+    player = re.fullmatch(r"@?(\S+?) ?(?:\(([^()]*)\))?", _plain(item))
     if not player:
-        raise UsageError(
-            f"`{key}:` lists {shown(item)}, which is no name", then="give names, parted by commas"
-        )
-    lens = (player[2] or "").strip()
-    return Seat(check_name(player[1]), role, "" if _ROLES.get(_slug(lens).upper()) == role else lens)
+        raise UsageError(f"`{said}:` lists {shown(item)}, no name", then="give names, parted by commas")
+    role, lens = _ROLES[_slug(said)], (player[2] or "").strip()
+    return Seat(check_name(player[1]), role, "" if _ROLES.get(_slug(lens)) == role else lens)
 
 
 def _criterion(item: str) -> tuple[Criterion, str]:
     """Give one criterion and what else its item says: `Clarity - is it plain? (30%)`, `Clarity 30%`."""
     weighed = re.search(_WEIGHT, item)
+    weight = None
     if weighed:
+        weight = float(next(filter(None, weighed.groups())))
         item = item[: weighed.start()].rstrip(" :=-–—") + item[weighed.end() :]
     name, *about = re.split(r"\s[-–—]+\s|:\s", item, maxsplit=1)
     name = name.strip(" *_`:")
     if not name:
-        raise UsageError(
-            f"a criterion has no name: {shown(item)}", then="write `Criteria: Clear 60%, Short 40%.`"
-        )
-    number = next((float(one) for one in weighed.groups() if one), None) if weighed else None
-    return Criterion(name, number), about[0].strip() if about else ""
+        raise UsageError(f"a criterion without a name, {shown(item)}", then="write `Clear 60%, Short 40%`")
+    return Criterion(name, weight), "".join(about).strip()
 
 
-def _path(key: str, value: str) -> str:
-    inner = value[1:-1]
-    if value[:1] + value[-1:] in ("``", '""', "''", "“”") and inner.strip() and value[0] not in inner:
-        return inner
+def _path(said: str, value: str) -> str:
+    """Give a path as written, less the quotes or backticks around it."""
+    if len(value) > 2 and value[0] + value[-1] in ("``", '""', "''", "“”") and value[0] not in value[1:-1]:
+        return value[1:-1]
     if re.search(r"\s", value):
-        raise UsageError(
-            f"`{key}:` gives {shown(value)}, which is no path",
-            then="end the path with a full stop or a new line, and put one with spaces in backticks",
-        )
-    return value.strip("*`\"' ") and value
+        then = "end the path with a full stop or a new line; put one with spaces in backticks"
+        raise UsageError(f"`{said}:` gives {shown(value)}, no path", then=then)
+    return value
 
 
-def _count(key: str, value: str) -> str:
-    """Give a number of turns in its plain digits."""
-    turns = re.fullmatch(r"0*([1-9][0-9]{0,8})(?:\s*turns?)?(?:\s+after\s+the\s+challenge)?", value, re.I)
+def _count(said: str, value: str) -> str:
+    """Give a number of turns as its plain digits."""
+    turns = re.fullmatch(r"(?i)0*([1-9][0-9]{0,8})(?:\s*turns?)?(?:\s+after\s+the\s+challenge)?", value)
     if not turns:
-        raise UsageError(f"`{key}:` is {shown(value)}", then="give a positive whole number of turns")
+        raise UsageError(f"`{said}:` is {shown(value)}", then="give a positive whole number of turns")
     return turns[1]
 
 
@@ -425,15 +448,16 @@ def _seats(words: str) -> list[Seat]:
     """Read `CC is PEER_A, CX is PEER_B` and its like; nothing where any part of it says something else."""
     seats: list[Seat] = []
     waiting: list[str] = []  # CC, in "CC and CX are competitors"
-    for part in re.split(r" ?[,;&+] ?(?:and )?| and ", words):
+    for part in re.split(_AND, words):
         seat = re.fullmatch(_SEAT, part) or re.fullmatch(_SEAT_OF, part)
         if not seat:
             waiting.append(part)
             continue
         said = seat.groupdict()
-        role = _ROLES[_slug(said["role"] or said["aside"]).upper()]
-        names = [*waiting, seat["name"]] if said.get("are") else [seat["name"]]
-        waiting = [] if said.get("are") else waiting
+        role = _ROLES[_slug(said["role"] or said["aside"])]
+        names = [seat["name"]]
+        if said.get("are"):
+            names, waiting = [*waiting, *names], []
         if not all(re.fullmatch(_NAME if role in _PEERS else _CAPS, name) for name in names):
             return []
         seats += [Seat(check_name(name), role) for name in names]
@@ -449,15 +473,13 @@ def _one_protocol(found: Iterable[tuple[int, str]], text: str) -> str:
         return names[0]
     if names:
         raise UsageError(f"the prompt uses {' and '.join(names)}", then="name one protocol")
-    for tried in re.finditer(r"(?i)\buse\s+(?:the\s+)?([\w-]+)(?:\s+([\w-]+))?", text):
-        for word in (f"{tried[1]}-{tried[2]}", tried[1]):
+    for tried in re.finditer(r"(?i)\buse\s+(?:the\s+)?(([\w-]+)(?:\s+[\w-]+)?)", text):
+        for word in (tried[2], tried[1]):
             if near := nearest(word, PROTOCOLS):
-                raise UsageError(
-                    "the prompt names no protocol", then=f"write `Use {near}.` for {shown(word)}"
-                )
-    raise UsageError(
-        "the prompt names no protocol", then="add `Use peer-collaboration.`, or competition, compete, debate"
-    )
+                then = f"write `Use {near}.` for {shown(word)}"
+                raise UsageError("the prompt names no protocol", then=then)
+    then = "add `Use peer-collaboration.`, or competition, compete, debate"
+    raise UsageError("the prompt names no protocol", then=then)
 
 
 def _check_seats(seats: Iterable[Seat]) -> None:
@@ -473,10 +495,11 @@ def _check_seats(seats: Iterable[Seat]) -> None:
 
 
 def _check_criteria(criteria: Sequence[Criterion]) -> None:
-    names = [one.name.casefold() for one in criteria]
+    names: set[str] = set()
     for one in criteria:
-        if names.count(one.name.casefold()) > 1:
+        if one.name.casefold() in names:
             raise UsageError(f"the criterion {shown(one.name)} is named twice", then="keep one")
+        names.add(one.name.casefold())
     weights = [one.weight for one in criteria if one.weight is not None]
     if weights and len(weights) < len(criteria):
         bare = next(one.name for one in criteria if one.weight is None)

@@ -85,7 +85,9 @@ def _commit(workspace: Workspace) -> str | None:
     if workspace.repository is None:
         raise UsageError("not in a git repository", where=str(workspace.folder), then="run `git init` first")
     if read_settings(workspace.folder).track == "off":
-        raise UsageError("git does not keep this ledger", where="moot.toml", then='set `git.track = "branch"`')
+        raise UsageError(
+            "git does not keep this ledger", where="moot.toml", then='set `git.track = "branch"`'
+        )
     return commit_workspace(workspace.repository, workspace.folder, "sync")
 
 

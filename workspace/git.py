@@ -141,7 +141,8 @@ def restore_workspace(
 ) -> int:
     """Write the files of the workspace that `branch` holds into `target`; give how many were written.
 
-    What stands there already is left as it is. All paths are checked before the first file is written.
+    What stands there already is left as it is. All paths are checked before the first file is written, and
+    `moot.toml`, by which a workspace is known, is the last: a restore that was cut short is no workspace yet.
 
     Raises StoreError when git is missing or fails, the branch holds an unsafe path or a link, a link stands
     where a folder should, or the disk refuses.
@@ -150,6 +151,7 @@ def restore_workspace(
     prefix = _workspace_in(stored)
     if prefix is None:
         return 0
+    target = Path(os.path.abspath(target))
     left_out = {name.casefold() for name in skip}
     missing: dict[Path, str] = {}
     for path, entry in stored.items():
@@ -164,10 +166,13 @@ def restore_workspace(
         place = target.joinpath(*names)
         if not os.path.lexists(place):
             missing[place] = entry.object_id
-    contents = _read_blobs(repository, list(missing.values()))
-    for folder in sorted({place.parent for place in missing}):
-        _make_folders(target, folder)
-    return sum(write_new(place, data) for place, data in zip(missing, contents, strict=True))
+    places = sorted(missing, key=lambda place: place == target / "moot.toml")
+    contents = _read_blobs(repository, [missing[place] for place in places])
+    # The way to the target is somebody else's too: a clone can bring a link that leads out.
+    top = repository.root if target.is_relative_to(repository.root) else target
+    for folder in sorted({place.parent for place in places}):
+        _make_folders(top, folder)
+    return sum(write_new(place, data) for place, data in zip(places, contents, strict=True))
 
 
 def last_commit(repository: Repository, *, branch: str = "moot") -> tuple[str, int] | None:

@@ -12,7 +12,9 @@ from .folder import Workspace, find_workspace
 
 Command = Callable[..., Any]
 
-_pin = click.option("--workspace", "pinned", metavar="FOLDER", help="The workspace's folder (or MOOT_WORKSPACE).")
+_pin = click.option(
+    "--workspace", "pinned", metavar="FOLDER", help="The workspace's folder (or MOOT_WORKSPACE)."
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 in_session = click.option("--in", "session", metavar="SESSION", help="The session, where several are open.")
 

@@ -26,7 +26,9 @@ def log(session: str | None, last: int | None, pinned: str | None, as_json: bool
     listed = list(enumerate(entries(reading), 1))
     if session:
         listed = [
-            (n, entry) for n, entry in listed if session in (entry[0].session, entry[1].session if entry[1] else "")
+            (n, entry)
+            for n, entry in listed
+            if session in (entry[0].session, entry[1].session if entry[1] else "")
         ]
     for n, (message, ruling, flags) in listed[-(last or len(listed)) :]:
         if as_json:
@@ -57,7 +59,9 @@ def replay(session: str | None, pinned: str | None, as_json: bool) -> None:
             click.echo(f"{n}\t{label}\t{ruling.verdict}\t{ruling.code}")
     if reading.book.void:
         void = ", ".join(message.id for message in reading.book.void)
-        raise IntegrityError("the ledger holds rulings that the rules do not give", where=void, then="see `moot verify`")
+        raise IntegrityError(
+            "the ledger holds rulings that the rules do not give", where=void, then="see `moot verify`"
+        )
 
 
 @click.command(epilog="Example: moot verify && echo the record is whole")

@@ -26,7 +26,12 @@ from ..views import result_lines, session_json
 @in_workspace
 @as_json
 def start(
-    prompt: str | None, file: str | None, name: str, turn_timeout_s: int | None, pinned: str | None, as_json: bool
+    prompt: str | None,
+    file: str | None,
+    name: str,
+    turn_timeout_s: int | None,
+    pinned: str | None,
+    as_json: bool,
 ) -> None:
     """Open a session from plain words: the task, the protocol, who takes part, limits and files."""
     referee = Referee(here(pinned))
@@ -74,13 +79,17 @@ def status(pinned: str | None, as_json: bool) -> None:
         )
         return
     click.echo(f"workspace {referee.workspace.folder}")
-    click.echo(f"referee   {f'moot up, process {holder}' if holder else 'whoever writes or waits (no moot up runs)'}")
+    click.echo(
+        f"referee   {f'moot up, process {holder}' if holder else 'whoever writes or waits (no moot up runs)'}"
+    )
     for session in ordered:
         click.echo("\n".join(_session_lines(session)))
     if not ordered:
         click.echo('no session yet: moot start "Build X. Use peer-collaboration. CC + CX."')
     if unruled and not holder:
-        click.echo(f"{unruled} blocks wait for a ruling: run `moot up --once`, or `moot up` to keep an eye on hands")
+        click.echo(
+            f"{unruled} blocks wait for a ruling: run `moot up --once`, or `moot up` to keep an eye on hands"
+        )
     unread = {name: len(referee.index.unread(name)) for name in (*referee.settings.names, HUMAN)}
     for name, count in unread.items():
         if count:

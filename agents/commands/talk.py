@@ -23,7 +23,9 @@ def _body_options(command: Any) -> Any:
     return click.argument("text", required=False, metavar="[TEXT|-]")(command)
 
 
-@click.command(epilog="Example: moot send --as CC - < turn.md        (a message: moot send --as CC --to CX 'ready?')")
+@click.command(
+    epilog="Example: moot send --as CC - < turn.md        (a message: moot send --as CC --to CX 'ready?')"
+)
 @_body_options
 @as_agent
 @click.option("--to", "to", metavar="NAMES", default="", help="A message to these agents (or ALL, HUMAN).")
@@ -60,7 +62,12 @@ def send(
 @in_workspace
 @as_json
 def done(
-    text: str | None, file: str | None, name: str | None, session: str | None, pinned: str | None, as_json: bool
+    text: str | None,
+    file: str | None,
+    name: str | None,
+    session: str | None,
+    pinned: str | None,
+    as_json: bool,
 ) -> None:
     """Take your turn with [DONE]: propose the end of the session, or confirm it."""
     referee = Referee(here(pinned))
@@ -133,7 +140,9 @@ def wait(name: str | None, timeout_s: float | None, pinned: str | None, as_json:
     if as_json:
         click.echo(json.dumps(delivery_json(delivery, agent)))
     else:
-        lines = block_lines(delivery.message, "read before" if delivery.again else "") if delivery.message else []
+        lines = (
+            block_lines(delivery.message, "read before" if delivery.again else "") if delivery.message else []
+        )
         click.echo("\n".join([*lines, *next_lines(delivery, agent)]))
     sys.stdout.flush()
     if delivery.message is not None:
@@ -152,5 +161,3 @@ def _report(referee: Referee, outcome: Outcome, as_json: bool) -> None:
             click.echo(f"moot: note: {visible(note)}", err=True)
     if ruling is not None and ruling.verdict == "refused":
         raise Refused(ruling.why)
-
-

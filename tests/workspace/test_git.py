@@ -818,6 +818,35 @@ def test_nothing_is_written_through_what_stands_where_a_folder_should(
     assert os.listdir(away) == []
 
 
+def test_a_deep_workspace_comes_back_with_the_folders_above_it(repo: Path, tmp_path: Path) -> None:
+    (repo / "tools" / "agents").mkdir(parents=True)
+    (repo / "comms").rename(repo / "tools" / "agents" / "talk")
+    commit_workspace(found(repo), repo / "tools" / "agents" / "talk", "x")
+    clone = tmp_path / "clone"
+    run(tmp_path, "clone", "-q", str(repo), str(clone))
+    assert restore_workspace(found(clone), clone / "tools" / "agents" / "talk") == len(WORKSPACE_FILES)
+
+
+def test_a_link_on_the_way_to_the_target_is_not_followed(repo: Path, tmp_path: Path) -> None:
+    commit(repo)
+    (tmp_path / "away").mkdir()
+    (repo / "tools").symlink_to(tmp_path / "away")
+    with pytest.raises(StoreError, match="cannot make the folder tools: something else stands there"):
+        restore_workspace(found(repo), repo / "tools" / "comms")
+    assert os.listdir(tmp_path / "away") == []
+
+
+def test_a_restore_that_was_cut_short_is_no_workspace_yet(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(repo)
+    written: list[Path] = []
+    monkeypatch.setattr(git, "write_new", lambda path, data: written.append(path) or True)
+    restore_workspace(found(repo), tmp_path / "comms")
+    assert len(written) == len(WORKSPACE_FILES)
+    assert written[-1] == tmp_path / "comms" / "moot.toml"
+
+
 def test_a_target_without_a_folder_above_it_is_a_store_error(repo: Path, tmp_path: Path) -> None:
     commit(repo)
     with pytest.raises(StoreError, match="cannot make the folder comms: no such file or folder"):

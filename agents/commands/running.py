@@ -1,0 +1,101 @@
+"""Commands that keep things going: up, run, demo."""
+
+import json
+import sys
+
+import click
+
+from ...parsers.errors import Refused, UsageError
+from ...parsers.screen import one_line, visible
+from ...workspace.options import as_json, here, in_workspace
+from ..book import Ruling
+from ..posting import body_from
+from ..referee import Referee
+from ..views import result_lines, session_json
+
+
+@click.command(epilog="Example: moot up        (or, for one look: moot up --once)")
+@click.option("--once", is_flag=True, help="Rule until nothing is new, and out.")
+@in_workspace
+def up(once: bool, pinned: str | None) -> None:
+    """Watch the ledger, rule on what is written, deliver it, until Ctrl-C."""
+    from ..daemon import run_once, run_until_stopped
+
+    referee = Referee(here(pinned))
+    try:
+        if once:
+            run_once(referee, _tell)
+        else:
+            click.echo(f"watching {referee.workspace.ledger} (Ctrl-C ends it)")
+            run_until_stopped(referee, _tell, _complain)
+    finally:
+        referee.close()
+
+
+def _tell(ruling: Ruling) -> None:
+    session = f"{ruling.session}  " if ruling.session else ""
+    click.echo(
+        visible(f"{session}[{ruling.label}] {ruling.why}" if ruling.label else f"{session}{ruling.why}")
+    )
+    sys.stdout.flush()
+
+
+def _complain(line: str) -> None:
+    click.echo(f"moot: {one_line(line, 600)}", err=True)
+
+
+@click.command(epilog='Example: moot run "Write a haiku on queues. Use peer-collaboration. CC + CX." --agent CC=mock '
+               '--agent "CX=cmd:python agent.py"')  # fmt: skip
+@click.argument("prompt", required=False, metavar="[PROMPT|-]")
+@click.option("--file", "file", metavar="PATH", help="Read the prompt from a file.")
+@click.option("--in", "session_name", metavar="SESSION", help="Go on with a session that is open.")
+@click.option("--agent", "specs", multiple=True, metavar="NAME=HOW", help="mock, or cmd:PROGRAM ARGUMENTS.")
+@click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(min=0.1), default=600.0, show_default=True, metavar="SECONDS",
+    help="The longest that one turn of a command may take.",
+)  # fmt: skip
+@in_workspace
+@as_json
+def run(
+    prompt: str | None, file: str | None, session_name: str | None, specs: tuple[str, ...], timeout_s: float,
+    pinned: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Open a session and drive its agents to the end: prompt on their standard input, answer from the output.
+
+    An agent that no --agent names takes its turns itself, with `moot wait` and `moot send`. A command that
+    fails twice leaves the session open. Exit 3 where the session ends INCOMPLETE.
+    """
+    from ..driving import agents_from, current, drive
+    from ..starting import start_session
+
+    referee = Referee(here(pinned))
+    runners = agents_from(referee, specs, timeout_s)
+    if not runners:
+        raise UsageError(
+            "nobody to drive", then="give --agent NAME=mock or --agent 'NAME=cmd:PROGRAM ARGUMENTS'"
+        )
+    tell = (lambda line: None) if as_json else (lambda line: click.echo(visible(line)))
+    if session_name:
+        name = current(referee, session_name).opening.session
+    else:
+        started = start_session(referee, body_from(prompt, file))
+        name = started.opening.session
+        tell(f"{name} open, {' and '.join(started.waiting_for)} moves next")
+    session = drive(referee, name, runners, tell)
+    if as_json:
+        click.echo(json.dumps(session_json(session)))
+    else:
+        click.echo("\n".join(["", *result_lines(dict(session.result))]))
+    for note in referee.notes:
+        _complain(f"note: {note}")
+    if session.closed != "done":
+        raise Refused(f"{name} ended {session.closed.upper()}", then="see `moot log`")
+
+
+@click.command(epilog="Example: moot demo")
+@click.argument("protocol", required=False, default="peer-collaboration")
+def demo(protocol: str) -> None:
+    """Watch two scripted agents finish a piece of work in a new repository; no key, no network, no model."""
+    from ..demo import show
+
+    show(protocol)

@@ -1,0 +1,108 @@
+"""`moot up`: watcher, delivery and referee in one process, until it is told to stop."""
+
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from ..bus.watcher import Watcher
+from ..parsers.errors import MootError, NotFound, StoreError
+from .book import Ruling
+from .referee import REST_S, Referee
+
+COMMIT_EVERY_S = 180.0  # a batch at a time: the branch's history stays readable, and little is lost
+
+Tell = Callable[[Ruling], None]
+
+
+def run_once(referee: Referee, tell: Tell) -> None:
+    """Rule until nothing is new, and hands have rested. Raises NotFound where another referee runs."""
+    _become_referee(referee)
+    with Watcher(referee.workspace.ledger) as watcher:
+        while True:
+            rulings = referee.rule()
+            for ruling in rulings:
+                tell(ruling)
+            if referee.has_loose_tail and not referee.rested:
+                watcher.wait(REST_S)
+            elif not rulings:
+                return
+
+
+def run_until_stopped(referee: Referee, tell: Tell, complain: Callable[[str], None]) -> None:
+    """Rule on each change until SIGINT or SIGTERM. Raises NotFound where another referee runs."""
+    _become_referee(referee)
+    stopping = False
+    with Watcher(referee.workspace.ledger) as watcher:
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            nonlocal stopping
+            stopping = True
+            watcher.wake()
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            _watch(referee, watcher, tell, complain, lambda: stopping)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    _commit(referee, complain)
+
+
+def _watch(
+    referee: Referee,
+    watcher: Watcher,
+    tell: Tell,
+    complain: Callable[[str], None],
+    stopping: Callable[[], bool],
+) -> None:
+    trouble = ""
+    commit_at, committed = time.monotonic() + COMMIT_EVERY_S, ""
+    while not stopping():
+        try:
+            for ruling in referee.rule():
+                tell(ruling)
+            referee.rulings.clear()
+            if referee.is_head_new(committed) and time.monotonic() >= commit_at:
+                committed = referee.head_id
+                commit_at = time.monotonic() + COMMIT_EVERY_S
+                _commit(referee, complain)
+            trouble = ""
+        except StoreError as error:  # the folder was moved, the disk is full: it may come back, so go on
+            if str(error) != trouble:
+                trouble = str(error)
+                complain(trouble)
+        for note in referee.notes:
+            complain(note)
+        referee.notes.clear()
+        watcher.wait(1.0 if trouble else _patience(referee, commit_at, committed))
+
+
+def _patience(referee: Referee, commit_at: float, committed: str) -> float | None:
+    """Give how long nothing has to be looked at, in seconds."""
+    limits = []
+    if referee.has_loose_tail and not referee.rested:
+        limits.append(REST_S)
+    if referee.is_head_new(committed):
+        limits.append(max(0.1, commit_at - time.monotonic()))
+    due_ms = referee.book.next_due_ms()
+    if due_ms is not None:
+        limits.append(max(0.05, due_ms / 1000 - time.time() + 0.05))
+    return min(limits, default=None)
+
+
+def _become_referee(referee: Referee) -> None:
+    if not referee.take_lease():
+        holder = referee.lease.read_note() or "unknown"
+        raise NotFound(
+            f"the referee runs already, as process {holder}",
+            where=str(referee.workspace.folder),
+            then="leave it running, or stop that process first",
+        )
+
+
+def _commit(referee: Referee, complain: Callable[[str], None]) -> None:
+    try:
+        referee.commit("what was said since the last commit")
+    except MootError as error:
+        complain(f"not committed to the branch `moot`: {error}")

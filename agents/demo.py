@@ -1,0 +1,107 @@
+"""`moot demo`: two agents, each a process that uses only the `moot` command, under a running `moot up`."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from ..bus.watcher import Watcher
+from ..parsers.errors import StoreError, UsageError
+from ..parsers.names import did_you_mean
+from ..parsers.screen import visible
+from ..workspace.folder import open_folder
+from .book import Session
+from .reading import entries, read_whole
+from .referee import Referee
+
+PROMPT = "Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.\nOutput: docs/checklist.md"
+DEMOS = ("peer-collaboration",)
+TIME_LIMIT_S = 60.0
+
+
+def show(protocol: str) -> None:
+    """Run the demo and print the ledger as it grows. Raises StoreError where it does not end in a minute."""
+    if protocol not in DEMOS:
+        raise UsageError(f"no demo of {protocol}", then=did_you_mean(protocol, DEMOS))
+    top = Path(tempfile.mkdtemp(prefix="moot-demo-"))
+    if shutil.which("git"):
+        subprocess.run(["git", "init", "-q", str(top)], check=True)
+    env = {key: value for key, value in os.environ.items() if not key.startswith("MOOT_")}
+    moot = (sys.executable, "-m", "moot")
+    _run(moot, "init", "--agents", "CC,CX", cwd=top, env=env)
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        processes.append(_spawn(moot, "up", cwd=top, env=env))
+        click.echo(click.style(f"$ moot start {json.dumps(PROMPT)}", bold=True))
+        click.echo(_run(moot, "start", PROMPT, cwd=top, env=env))
+        for name in ("CC", "CX"):
+            agent = (sys.executable, "-m", "moot.agents.mock")
+            processes.append(_spawn(agent, "--as", name, cwd=top, env=env))
+        session = _follow(Referee(open_folder(top / "comms"), read_only=True), processes)
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait()
+    _say_goodbye(top, session)
+
+
+def _follow(referee: Referee, processes: list[subprocess.Popen[bytes]]) -> Session:
+    """Print each new block, until the session is closed; give it."""
+    printed = 0
+    deadline = time.monotonic() + TIME_LIMIT_S
+    with Watcher(referee.workspace.ledger) as watcher:
+        while time.monotonic() < deadline:
+            reading = read_whole(referee)
+            listed = entries(reading)
+            for message, _, _ in listed[printed:]:
+                _print_block(message.header, message.body, by_referee=message.origin == "referee")
+            printed = len(listed)
+            session = next(iter(reading.book.sessions.values()), None)
+            if session is not None and session.closed:
+                return session
+            failed = next((p for p in processes if p.poll() not in (None, 0)), None)
+            if failed is not None:
+                raise StoreError(f"a process of the demo ended with exit code {failed.returncode}")
+            watcher.wait(1.0)
+    raise StoreError(f"the demo did not end within {TIME_LIMIT_S:g} s", where=str(referee.workspace.folder))
+
+
+def _print_block(header: str, body: str, *, by_referee: bool) -> None:
+    colour = "yellow" if by_referee else "cyan"
+    click.echo(click.style(visible(header), fg=colour, bold=True))
+    for line in body.rstrip("\n").split("\n") if body else ():
+        click.echo(f"    {visible(line)}".rstrip())
+    click.echo()
+
+
+def _say_goodbye(top: Path, session: Session) -> None:
+    click.echo(
+        f"The session is in {top / 'comms' / 'comms.md'}, the artifact in {top / 'docs' / 'checklist.md'};"
+    )
+    click.echo(f"`git -C {top} log moot` has its history. Participants: {', '.join(session.opening.names)}.")
+    click.echo("On your own repository:")
+    click.echo("    moot init --agents CC,CX")
+    click.echo('    moot start "Build a todo API spec. Use peer-collaboration. CC + CX."')
+    click.echo("    moot wait --as CC        (tell each agent to begin with this, under its own name)")
+
+
+def _run(moot: tuple[str, ...], *arguments: str, cwd: Path, env: dict[str, str]) -> str:
+    done = subprocess.run([*moot, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise StoreError(f"the demo's `moot {arguments[0]}` failed", where=str(cwd), then=done.stderr.strip())
+    return done.stdout
+
+
+def _spawn(
+    program: tuple[str, ...], *arguments: str, cwd: Path, env: dict[str, str]
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [*program, *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
