@@ -303,15 +303,13 @@ class Referee:
 
     def holder(self) -> str:
         """Give the process id of a running `moot up`, or nothing."""
-        return "" if self._try_lease_briefly() else self.lease.read_note() or "unknown"
+        if self._holds_lease or not self.lease.is_held():
+            return ""
+        return self.lease.read_note() or "unknown"
 
-    def _try_lease_briefly(self) -> bool:
-        if self._holds_lease:
-            return True
-        if self.lease.try_take():
-            self.lease.give_back()
-            return True
-        return False
+    def _is_vacant(self) -> bool:
+        """Tell whether no other process is the referee."""
+        return self._holds_lease or not self.lease.is_held()
 
     @contextmanager
     def _as_referee(self) -> Iterator[bool]:
@@ -407,7 +405,10 @@ class Referee:
             return
         self._head, self._tail = batch.head, batch.tail
         self._standing = batch.head.hash if batch.head else ""
-        self._stamp, self._seen_at = self.ledger.stamp(), time.monotonic()
+        stamp = self.ledger.stamp()
+        # A hand may have written since our write: only a file of the size that we made has been read.
+        self._stamp = stamp if stamp.size == batch.size + len(batch.data) else None
+        self._seen_at = time.monotonic()
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -621,7 +622,7 @@ class Referee:
         pause = 0.0005
         self.refresh()
         while not done():
-            if self._try_lease_briefly():
+            if self._is_vacant():
                 self.rule()
             elif time.monotonic() > deadline:
                 raise TimeIsUp(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import subprocess
 
 LINGER_S = 0.2  # for the children of a command that is done to let go of its pipes
-BURIAL_S = 0.5  # for killed children to be gone; not longer: in some containers nobody ever collects them
+BURIAL_S = 0.2  # for killed children to be gone; not longer: in some containers nobody ever collects them
 SHORTEST_S, LONGEST_S = 0.001, 0.1  # from look to look at a command that is silent
 CHUNK_BYTES = 65536  # what a pipe holds
 STDERR_BYTES = 4096
@@ -52,7 +52,12 @@ class CommandRunner:
         max_output_bytes: int = 262144,
         grace_s: float = 2.0,
     ) -> None:
-        """Take an argument vector, no shell, and all of the environment that the command is to see."""
+        """Take an argument vector, no shell, and all of the environment that the command is to see.
+
+        Raises UsageError where the vector is empty.
+        """
+        if not argv:
+            raise UsageError("there is no command to run")
         self._argv, self._cwd, self._env = tuple(argv), os.fspath(cwd), dict(env)
         self._timeout_s, self._grace_s = timeout_s, grace_s
         self._max_output_bytes = max_output_bytes
@@ -85,7 +90,7 @@ class CommandRunner:
 
     def stop(self) -> None:
         """End the turn that runs, and any that begins later; from any thread, from any signal handler."""
-        # Only a flag, which `run` sees at its next look: a number killed from here might be another's by then.
+        # Only a flag, seen at the next look: a number killed from here might be another's by now.
         self._stopped = True
 
     def _start(self, group: "_Group") -> str:
@@ -102,7 +107,7 @@ class CommandRunner:
         return ""
 
     def _attend(self, group: "_Group", deadline: float) -> str:
-        """Keep the pipes moving until the group is done or has had its grace; say in a line what went wrong."""
+        """Keep the pipes moving until the group is done or out of grace; say in a line what went wrong."""
         error, end_at, pause_s = "", math.inf, SHORTEST_S
         while True:
             left_s = min(deadline, end_at) - time.monotonic()
@@ -208,15 +213,17 @@ class _Group:
     def end(self) -> None:
         """Kill what is left of the group, reap the leader, close the pipes; nothing of it is left then."""
         leader, pid = self._leader, self._pid()
-        if leader and pid:
-            self.send(signal.SIGKILL)
-            leader.kill()  # one interrupted before it had made its session is in no group of its own yet
-            leader.wait()
-            _await_burial(pid)
-        for pipe in (leader.stdin, leader.stdout, leader.stderr) if leader else ():
-            if pipe:
-                pipe.close()
-        self._pipes.close()
+        try:
+            if leader and pid:
+                self.send(signal.SIGKILL)
+                leader.kill()  # one interrupted before it had made its session is in no group of its own yet
+                leader.wait()
+                _await_burial(pid)
+        finally:
+            for pipe in (leader.stdin, leader.stdout, leader.stderr) if leader else ():
+                if pipe:
+                    pipe.close()
+            self._pipes.close()
 
     def complaint(self) -> str:
         """Say in a line how the leader failed, and the last line of its standard error; empty if not."""
@@ -273,18 +280,16 @@ def parse_agent_spec(text: str) -> tuple[str, str, tuple[str, ...]]:
     then = "write NAME=mock or NAME=cmd:COMMAND"
     name, _, runner = (part.strip() for part in text.partition("="))
     kind, colon, command = runner.partition(":")
-    if not name or not runner:
-        raise UsageError(f"{text!r} does not say who is run by what", then=then)
-    if kind == "mock" and not colon:
+    if name and runner == "mock":
         return name, kind, ()
-    if kind != "cmd":
-        raise UsageError(f"{name} cannot be run by {runner!r}", then=then)
+    if not name or kind != "cmd" or not colon:
+        raise UsageError("this does not say what runs whom", where=repr(text), then=then)
     try:
         argv = tuple(shlex.split(command))
     except ValueError as error:
-        raise UsageError(f"the command of {name} cannot be read: {error}", where=repr(command)) from None
+        raise UsageError("the command cannot be split", where=repr(text), then=str(error).lower()) from None
     if not argv or not argv[0]:
-        raise UsageError(f"{name} has no command", then=then)
+        raise UsageError("the command is empty", where=repr(text), then=then)
     return name, kind, argv
 
 

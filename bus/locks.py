@@ -39,6 +39,21 @@ class Lock:
         except OSError as error:
             raise store_error(error, self._path, "lock") from error
 
+    def is_held(self) -> bool:
+        """Tell whether somebody holds the lock now; makes no file and takes no lock for longer than the look."""
+        from filelock import lock_descriptor
+
+        try:
+            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise store_error(error, self._path, "read") from error
+        try:
+            return not lock_descriptor(fd, blocking=False)
+        finally:
+            os.close(fd)
+
     def give_back(self) -> None:
         """Release the lock; the file stays open for the next time."""
         from filelock import unlock_descriptor

@@ -94,7 +94,11 @@ class Watcher:
         return True
 
     def wake(self) -> None:
-        """Make `wait` return True, now or when next called; from any thread, from any signal handler."""
+        """Make `wait` return True, now or when next called; from any thread, from any signal handler.
+
+        Where a signal meets the waiter on the very threshold of its sleep, Python runs the handler afterwards:
+        before the next look.
+        """
         self._woken = True
         self._hints.put(None)
 

@@ -47,7 +47,7 @@ def split_loose(text: bytes, base: int, words: Vocabulary) -> list[HandBlock | P
     if _says_something(before := text[: offsets[first]]):
         start = base + len(before) - len(before.lstrip())
         found.append(Prose(start, base + len(before.rstrip()), before.strip()))
-    for (number, header), stop in zip(headers, [*cuts[1:], len(lines)], strict=True):
+    for (number, header), stop in zip(headers, [*cuts, len(lines)][1:], strict=True):
         raw = text[offsets[number] : offsets[stop]].rstrip()
         body = "\n".join([header.rest, *(line.rstrip("\r") for line in lines[number + 1 : stop])])
         start = base + offsets[number]

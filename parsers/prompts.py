@@ -4,10 +4,10 @@ A prompt is read sentence by sentence. A sentence that is a clause (`Output: not
 `Use competition to ...`) is taken out; every other word stays, in order, and is the task. Closed code fences
 and `>` quotes are the task's, whatever stands in them. What might be either is the task's.
 
-**Which protocol.** Only a sentence that begins `Use ...` or `Protocol: ...` decides; "competition" or "debate"
-elsewhere are English. A prompt without such a sentence is read once more, generously: `Run a competition
-to ...`, `competition: ...`, a sentence that ends in `using ...` or `in a ...`, and last of all the word
-peer-collaboration anywhere.
+**Which protocol.** Only a sentence that begins `Use ...` or `Protocol: ...` decides; "competition" or
+"debate" elsewhere are English. A prompt without such a sentence is read once more, generously: `Run a
+competition to ...`, `competition: ...`, a sentence that ends in `using ...` or `in a ...`, and last of all
+the word peer-collaboration anywhere.
 
 **Who.** `CC + CX` counts as a whole sentence, or right beside the protocol's name. Joined by `and` or commas,
 names must look like names there (CC, GM, CC-peer-02), or "Search and replace." would be a roster. After a key
@@ -57,13 +57,13 @@ def parse_prompt(text: str) -> Prompt:
     """Read a prompt (seed: peer-collaboration and competition, Prompt Format Examples).
 
     The task keeps its paragraphs and its case: `Use competition to draw a map.` asks to `draw a map`; where
-    that is the whole task it loses the sentence's final dot. `CC + CX` seats PEER_A and PEER_B in this order in
-    peer-collaboration, and agents without a role elsewhere.
+    that is the whole task it loses the sentence's final dot. `CC + CX` seats PEER_A and PEER_B, in this
+    order, in peer-collaboration, and agents without a role elsewhere.
 
-    Raises UsageError for an empty prompt, no protocol or several, a limit that is no positive whole number, a
-    path that is none, weights that are incomplete or do not add up to 100, a criterion or an agent named twice,
-    a peer's seat given twice, a name that is not legal, and a key given twice with different values. Who is in
-    the workspace, and how many agents a protocol needs, is not asked here.
+    Raises UsageError for an empty prompt, no protocol or several, a limit that is no positive whole number,
+    a path that is none, weights that are incomplete or do not add up to 100, a criterion or an agent named
+    twice, a peer's seat given twice, a name that is not legal, and a key given twice with different values.
+    Who is in the workspace, and how many agents a protocol needs, is not asked here.
     """
     lines = text.lstrip("\ufeff").strip().replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines == [""]:
@@ -91,8 +91,8 @@ def parse_prompt(text: str) -> Prompt:
     )
 
 
-# The grammar, as text: `re` compiles a pattern when it is first used and keeps it, so that a command which reads
-# no prompt pays for none. The possessive `*+` keeps long hostile lines linear.
+# The grammar, as text: `re` compiles a pattern when it is first used and keeps it, so that a command which
+# reads no prompt pays for none. The possessive `*+` keeps long hostile lines linear.
 
 _PEERS = ("PEER_A", "PEER_B")
 _ROLES = {"competitors": "COMPETITOR", "competitor": "COMPETITOR", "judges": "JUDGE", "judge": "JUDGE"}
@@ -102,15 +102,15 @@ _LISTS = ("criteria", "criterion", *_TEAMS, *_ROLES)
 _PATHS = ("output", "work")
 _COUNTS = ("deadline", "max_turns")
 _OPTIONS = (
-    "min_score", "tie_break", "turn_timeout", "max_rounds", "budget_workers", "proposal_count", "choose_count",
-    "question_type", "competition_shape", "selection_mode", "artifact_layout", "verifier_agent",
+    "min_score", "tie_break", "turn_timeout", "max_rounds", "budget_workers", "proposal_count",
+    "choose_count", "question_type", "competition_shape", "selection_mode", "artifact_layout",
+    "verifier_agent",
 )  # fmt: skip
 _KEYS = "|".join((*_LISTS, *_PATHS, *_COUNTS, *_OPTIONS)).replace("_", "[ _-]")
 
 _SHUT = r"[*_`\"')\]]*"  # what may close after a sentence's dot
 _END = rf"[.!?](?={_SHUT}(?:\s++(?!\()|$))"
 _WHOLE = r"`[^`]*`|(?<!\w)\"[^\"]*\"(?!\w)|\([^()]*\)"  # a dot in there ends nothing
-_SENTENCE = rf"(?:{_WHOLE}|(?!{_END}).)*+(?:[.!?]+{_SHUT})?\s*"
 _ITEM = r"\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+"
 _BULLET = rf"(?:{_ITEM}|\s*#{{1,6}}\s+|\s*)"
 
@@ -118,6 +118,7 @@ _BOLD = r"(?:\*{1,3}|_{2,3})?"
 _TASK = rf"^{_BOLD}(?i:task){_BOLD}\s*:{_BOLD}\s*"
 _KEY = rf"(?P<mark>{_BOLD})(?i:(?P<key>{_KEYS})){_BOLD}\s*(?P<sign>[:=]){_BOLD}\s*"
 _NEXT_KEY = rf"(?:[,;]|\sand)\s+{_BOLD}(?i:{_KEYS}){_BOLD}\s*[:=]"
+_SENTENCE = rf"(?:{_WHOLE}|(?!{_END}|(?=;){_NEXT_KEY}).)*+(?:[.!?]+{_SHUT}|;)?\s*"
 _VALUE = rf"(?P<value>(?:{_WHOLE}|(?!{_END}|{_NEXT_KEY}).)*+)(?:[.!?]+{_SHUT}|[,;]|\sand\b)?\s*"
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?"
@@ -128,36 +129,43 @@ _TEAM = rf"(?:@?{_CAPS}(?:{_AND}@?{_CAPS})+|{_WORD}(?:\s*\+\s*{_WORD})+)(?![\w-]
 _ROLE = r"(?i:peer[ _-][ab]|competitors?|judges?)"
 _SEAT = (
     rf"@?(?P<name>{_NAME}) ?(?:\((?P<aside>{_ROLE})\)"
-    rf"|(?: (?i:is|as|(?P<are>are)) | ?[:=] ?)(?i:(?:the|an?) )?(?P<role>{_ROLE}))"
+    rf"|(?: (?i:is|are|as) | ?[:=] ?)(?i:(?:the|an?) )?(?P<role>{_ROLE}))"
 )
-_SEAT_OF = rf"(?P<role>{_ROLE}) (?i:is) @?(?P<name>{_CAPS})"
-_CAST = rf"@?{_NAME}(?:\s+(?i:is|as)\s+(?i:(?:the|an?)\s+)?{_ROLE}|\s*\({_ROLE}\))"
-_WHO = rf"(?:{_CAST}(?:{_AND}{_CAST})*|{_TEAM})"
+_SEAT_OF = rf"(?P<role>{_ROLE}) (?i:is) @?(?P<name>{_NAME})"
+_CAST = (
+    rf"(?:@?{_NAME}{_AND}){{0,8}}@?{_NAME}"
+    rf"(?:\s+(?i:is|are|as)\s+(?i:(?:the|an?)\s+)?{_ROLE}|\s*\({_ROLE}\))"
+)
+_CAST = rf"{_CAST}(?:{_AND}{_CAST})*"
+_WHO = rf"(?:{_CAST}(?:{_AND}@?{_CAPS})*|{_TEAM})"
 _WITH = r"(?i:with|between|among|by)"
+_BESIDE = rf"(?:\s*(?:[,(:]\s*|\s{_WITH}\s+)?(?P<who>{_WHO})\)?)?"
 
 _PROTOCOL = r"(?<![\w-])(?i:peer[-_ ‐‑–]collaboration|competition|compete|debate)(?![\w-])"
 _KIND = r"(?:\s+(?i:protocol|skill))?"
 _USE = (
-    r"(?i:(?:please|let's|let us|we|now|then),?\s+){0,2}"
-    r"(?i:use\s+(?:(?:the|an?)\s+)?(?:(?:protocol|skill)\s+)?|(?:protocol|skill)[*_]*\s*:[*_]*\s*)"
+    r"(?i:(?:please|let's|let us|we|you|should|must|will|now|then),?\s+){0,3}"
+    r"(?i:use:?\s+(?:(?:the|an?)\s+)?(?:(?:protocol|skill)\s+)?|(?:protocol|skill)[*_]*\s*:[*_]*\s*)"
 )
 _HOLD = r"(?:(?i:(?:run|hold|start|open|using)\s+(?:(?:an?|the)\s+)?)|(?P<label>))"
 _ON = r"$|[:,–—]|(?<=\s)-+\s|(?<=\s)(?i:to|for|on|about|over|and)\b:?"
 _LEAD = (
     rf"(?P<mark>{_BOLD})(?:(?P<first>{_TEAM}),?\s+)?%s[`\"'*_]*(?P<protocol>{_PROTOCOL})[`\"'*_]*"
     rf"(?:(?:\s*,\s*|\s+(?i:and|or|then)\s+)(?P<other>{_PROTOCOL}))?{_KIND}"
-    rf"(?:\s*(?:[,(:]\s*|\s{_WITH}\s+)?(?P<who>{_WHO})\)?)?"
+    rf"{_BESIDE}"
     rf"{_SHUT}\s*(?:[.!?;]+{_SHUT}(?=\s|$)|(?P<on>{_ON}))\s*"
 )
 _STOP = rf"(?P<stop>[.!?]*{_SHUT}\s*)$"
 _TAIL = (
     r"(?<!not)(?<!without),?\s(?i:(?:by\s)?(?:using|via)\s+(?:(?:the|an?)\s+)?|(?:in|as|by|with)\s+(?:the|an?)\s+)"
-    rf"(?P<protocol>{_PROTOCOL}){_KIND}(?:\s+{_WITH}\s+(?P<who>{_WHO}))?{_STOP}"
+    rf"(?P<protocol>{_PROTOCOL}){_KIND}{_BESIDE}{_STOP}"
 )
 _THIS = r"(?i:(?:do )?(?:this|that|it|so)(?: task)?)[.!]?"
 
 _NUMBER = r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*"
-_WEIGHT = rf"[(\[]\s*{_NUMBER}(?:%\s*[)\]]|[)\]]$)|(?<=[\s:=–—-]){_NUMBER}%$|[:=]\s*{_NUMBER}$|^{_NUMBER}%\s"
+_WEIGHT = (
+    rf"[(\[]\s*{_NUMBER}(?:%\s*[)\]]|[)\]]$)|(?<=[\s:=–—-]){_NUMBER}%$|[:=]\s*{_NUMBER}$|^{_NUMBER}%(?:\s|$)"
+)
 
 
 class _Team(NamedTuple):
@@ -180,17 +188,19 @@ class _Reading:
         self._kept: list[list[str]] = []
         self._bullet = ""
         self._mark = ""  # the stars that a bold `**Use ...` opened
-        self._goes_on = False  # the last thing read was `Use ... to`
+        self._on: str | None = None  # how a `Use ...` just read goes on, e.g. "to"; "" where its line ended
         self._fragment = ""
         self._generous = generous
+        self._lines = lines
+        self._at = 0  # the next line to read
         fences = _fences(lines)
-        at = 0
-        while at < len(lines):
-            if at in fences:
-                self._kept.append(["\n".join(lines[at : fences[at] + 1])])
-                at = fences[at] + 1
+        while self._at < len(lines):
+            if self._at in fences:
+                end = fences[self._at] + 1
+                self._kept.append(["\n".join(lines[self._at : end])])
+                self._at = end
             else:
-                at = self._line(lines, at)
+                self._line()
 
     def task(self) -> str:
         """Join what was kept, less the lines that were clauses; blank lines come one at a time."""
@@ -200,7 +210,7 @@ class _Reading:
             if pieces and (line or (out and out[-1])):
                 out.append(line)
         task = "\n".join(out).strip()
-        return task.removesuffix(".") if task == self._fragment and not task.endswith("..") else task
+        return re.sub(r"(?<!\.)[.;]$", "", task) if task == self._fragment else task
 
     def settle(self, protocol: str) -> list[Seat]:
         """Give every seat, those of a team without roles last; peers take the free seats in order."""
@@ -219,22 +229,15 @@ class _Reading:
                 both = f"{shown(' + '.join(team))} and {shown(' + '.join(names))}"
                 raise UsageError(f"{both} both read as the roster", then="say who plays, once")
             team = team or names
+        late = [name for name in team if name.casefold() not in seated]
         free = [role for role in _PEERS if role not in roles and protocol == "peer-collaboration"]
-        for name in team:
-            if name.casefold() not in seated:
-                seats.append(Seat(check_name(name), free.pop(0) if free else ""))
-        return seats
+        free += [""] * len(late)
+        return seats + [Seat(check_name(name), role) for name, role in zip(late, free, strict=False)]
 
-    def _line(self, lines: Sequence[str], at: int) -> int:
-        """Read the line at `at` with those that continue its list; give the next one's index."""
-        line, at = lines[at], at + 1
-        opening = re.match(_BULLET + _KEY, line)
-        if opening and _slug(opening["key"]) in _LISTS:
-            while line.rstrip().endswith(",") and at < len(lines) and lines[at].strip():
-                line, at = f"{line.rstrip()} {lines[at].strip()}", at + 1
-            items, end = ([], at) if line[opening.end() :].strip() else _items(lines, at)
-            if items and self._list(opening["key"], items):
-                return end
+    def _line(self) -> None:
+        """Read the next line, with those that continue a list in it."""
+        line = self._lines[self._at]
+        self._at += 1
         rest = re.sub(f"^{_BULLET}", "", line, count=1)
         self._bullet = line[: len(line) - len(rest)]
         kept: list[str] = [] if rest else [line]
@@ -243,12 +246,11 @@ class _Reading:
             rest = self._sentence(rest, kept)
         if "".join(kept) != line and not re.search(r"\w", "".join(kept)):
             kept.clear()  # the dash or the stars that a clause left behind
-        return at
 
     def _sentence(self, rest: str, kept: list[str]) -> str:
         """Read one sentence off `rest`, keep it if it is words, and give what follows."""
         rest = re.sub(_TASK, "", rest, count=1)
-        goes_on, self._goes_on = self._goes_on, False
+        on, self._on = self._on, None
         for clause in (self._protocol_clause, self._key_clause):
             after = clause(rest)
             if after is not None:
@@ -257,17 +259,18 @@ class _Reading:
         words = read[0] if read else rest
         after = rest[len(words) :]
         plain = _plain(words).removesuffix(".")
-        if seats := _seats(plain):
+        seats, others = _seats(plain)
+        if seats and not others:
             self._seats += seats
             return after
         words = self._tails(words)
-        if goes_on:
-            words = self._after_use(words)
+        if on is not None:
+            words = self._after_use(words, on)
         if words.strip():
             words, self._bullet = self._bullet + words, ""
             kept.append(words)
             if team := re.fullmatch(rf"(?:{_WITH} )?({_TEAM})", plain):
-                self._teams.append(_Team(_names(team[1]), kept, words))
+                self._teams.append(_Team(_seats(team[1])[1], kept, words))
         return after
 
     def _protocol_clause(self, rest: str) -> str | None:
@@ -278,12 +281,15 @@ class _Reading:
         self.protocols += [(int(self._generous), one) for one in (lead["protocol"], lead["other"]) if one]
         self._players(lead["first"])
         self._players(lead["who"])
-        self._mark, self._goes_on = lead["mark"], lead["on"] is not None
+        self._mark, self._on = lead["mark"], lead["on"]
         return rest[lead.end() :]
 
-    def _after_use(self, words: str) -> str:
+    def _after_use(self, words: str, on: str) -> str:
         """Give the task in the rest of a `Use ... to` sentence, nothing where that only says `do this`."""
-        words = re.sub(r"^(?:to|for|on|about)\s+", "", words)
+        wrapped = re.match(r"(?:to|for|on|about)\s+", words)
+        if not on and not wrapped:
+            return words
+        words = words[wrapped.end() :] if wrapped else words
         if self._mark and words.count(self._mark) % 2 and words.rstrip().endswith(self._mark):
             words = words.rstrip().removesuffix(self._mark)
         if re.fullmatch(_THIS, words.strip()):
@@ -293,8 +299,8 @@ class _Reading:
 
     def _tails(self, words: str) -> str:
         """Cut off a cast or a protocol that a sentence of the task ends in; note one named in passing."""
-        cast = re.search(rf",?\s(?i:with|where)\s+({_CAST}(?:{_AND}{_CAST})*){_STOP}", words)
-        if cast:
+        cast = re.search(rf",?\s(?i:with|where)\s+({_CAST}){_STOP}", words)
+        if cast and not _seats(_plain(cast[1]))[1]:
             self._players(cast[1])
             words = words[: cast.start()] + cast["stop"]
         if not self._generous:
@@ -310,9 +316,9 @@ class _Reading:
     def _players(self, words: str | None) -> None:
         """Take names that stand where only players can."""
         if words:
-            seats = _seats(_plain(words))
+            seats, others = _seats(_plain(words), sure=True)
             self._seats += seats
-            self._teams += [] if seats else [_Team(_names(words), [], "")]
+            self._teams += [_Team(others, [], "")] if others else []
 
     def _key_clause(self, rest: str) -> str | None:
         """Read `Key: value`; None where the words only look like it."""
@@ -325,7 +331,7 @@ class _Reading:
         value = clause["value"].strip().removesuffix(clause["mark"]).strip()
         value = re.sub(r"^(\*{2,3})(.*)\1$", r"\2", value)
         if key in _LISTS:
-            return rest[clause.end() :] if self._list(said, _split(value, key)) else None
+            return self._list_clause(said, value, rest, rest[clause.end() :])
         if key in _PATHS:
             value = _path(said, value)
         elif key in _COUNTS:
@@ -337,25 +343,31 @@ class _Reading:
             raise UsageError(f"`{said}:` is given twice, {both}", then="keep one")
         return rest[clause.end() :]
 
-    def _list(self, said: str, items: Sequence[str]) -> bool:
-        """Take what stands under a list's key; False where a team's key holds no names."""
-        key = _slug(said)
+    def _list_clause(self, said: str, value: str, rest: str, after: str) -> str | None:
+        """Read the names or criteria after a key: on its line, wrapped at a comma, or as bullets below."""
+        more = "".join(self._lines[self._at : self._at + 1]).strip()
+        if more and not after and value.endswith(","):
+            self._at += 1
+            return f"{rest.rstrip()} {more}"
+        key, end = _slug(said), self._at
+        items = _split(value, names=key not in ("criteria", "criterion"))
+        if not value and not after:
+            items, end = _items(self._lines, end)
         if key in _TEAMS:
-            names = [_plain(item).removeprefix("@") for item in items]
-            if not names or not all(re.fullmatch(_NAME, name) for name in names):
-                return False
-            self._teams.append(_Team(names, [], ""))
-            return True
-        if not items:
+            words = ", ".join(_plain(item) for item in items)
+            if not all(re.fullmatch(_NAME, name) for name in _seats(words, sure=True)[1]):
+                return None
+            self._players(words)
+        elif not items:
             raise UsageError(f"`{said}:` lists nothing", then="name at least one, or leave it out")
-        if key in _ROLES:
+        elif key in _ROLES:
             self._seats += [_player(said, item) for item in items]
-            return True
-        for item in items:
-            criterion, about = _criterion(item)
-            self.criteria.append(criterion)
-            self._kept += [[f"{criterion.name}: {about}"]] if about else []
-        return True
+        else:
+            for criterion, about in map(_criterion, items):
+                self.criteria.append(criterion)
+                self._kept += [[f"{criterion.name}: {about}"]] if about else []
+        self._at = end
+        return after
 
 
 def _slug(key: str) -> str:
@@ -364,10 +376,6 @@ def _slug(key: str) -> str:
 
 def _plain(words: str) -> str:
     return " ".join(re.sub(r"[*`]", "", words).split())
-
-
-def _names(team: str) -> list[str]:
-    return [name for name in re.findall(_NAME, team) if name.lower() != "and"]
 
 
 def _fences(lines: Sequence[str]) -> dict[int, int]:
@@ -383,22 +391,22 @@ def _fences(lines: Sequence[str]) -> dict[int, int]:
 
 
 def _items(lines: Sequence[str], at: int) -> tuple[list[str], int]:
-    """Read the bulleted or numbered lines from `at` on, blank ones before them skipped; give where they end."""
+    """Read the bulleted or numbered lines from `at` on, skipping blank ones; give them and where they end."""
     items: list[str] = []
-    while at < len(lines):
-        bullet = re.match(_ITEM, lines[at])
-        if bullet and not re.match(_KEY, lines[at][bullet.end() :]):
-            items.append(lines[at][bullet.end() :].strip().removesuffix("."))
-        elif lines[at].strip() or items:
+    end = at
+    while end < len(lines):
+        bullet = re.match(_ITEM, lines[end])
+        if bullet and not re.match(_KEY, lines[end][bullet.end() :]):
+            items.append(lines[end][bullet.end() :].strip().removesuffix("."))
+        elif lines[end].strip() or items:
             break
-        at += 1
-    return items, at
+        end += 1
+    return items, end if items else at
 
 
-def _split(value: str, key: str) -> list[str]:
+def _split(value: str, *, names: bool) -> list[str]:
     """Split a list at its commas, one of names also at `+` and `and`, but never within brackets."""
-    criteria = key in ("criteria", "criterion")
-    apart = r"(?:\([^()]*\)|[^,;])++" if criteria else r"(?:\([^()]*\)|(?!\sand\s)[^,;+&])++"
+    apart = r"(?:\([^()]*\)|(?!\sand\s)[^,;+&])++" if names else r"(?:\([^()]*\)|[^,;])++"
     items = (re.sub(r"^and\s", "", item.strip()).strip() for item in re.findall(apart, value))
     return [item for item in items if item]
 
@@ -420,7 +428,7 @@ def _criterion(item: str) -> tuple[Criterion, str]:
         weight = float(next(filter(None, weighed.groups())))
         item = item[: weighed.start()].rstrip(" :=-–—") + item[weighed.end() :]
     name, *about = re.split(r"\s[-–—]+\s|:\s", item, maxsplit=1)
-    name = name.strip(" *_`:")
+    name = name.strip(' *_`:"“”')
     if not name:
         raise UsageError(f"a criterion without a name, {shown(item)}", then="write `Clear 60%, Short 40%`")
     return Criterion(name, weight), "".join(about).strip()
@@ -444,24 +452,27 @@ def _count(said: str, value: str) -> str:
     return turns[1]
 
 
-def _seats(words: str) -> list[Seat]:
-    """Read `CC is PEER_A, CX is PEER_B` and its like; nothing where any part of it says something else."""
+def _seats(words: str, *, sure: bool = False) -> tuple[list[Seat], list[str]]:
+    """Read `CC is PEER_A, CX is PEER_B` and its like; give the seats, and the parts that give none.
+
+    Unless it is `sure` that players are meant, a judge or competitor has a name that is no word.
+    """
     seats: list[Seat] = []
-    waiting: list[str] = []  # CC, in "CC and CX are competitors"
+    others: list[str] = []
     for part in re.split(_AND, words):
         seat = re.fullmatch(_SEAT, part) or re.fullmatch(_SEAT_OF, part)
         if not seat:
-            waiting.append(part)
+            others.append(part.removeprefix("@"))
             continue
         said = seat.groupdict()
         role = _ROLES[_slug(said["role"] or said["aside"])]
         names = [seat["name"]]
-        if said.get("are"):
-            names, waiting = [*waiting, *names], []
-        if not all(re.fullmatch(_NAME if role in _PEERS else _CAPS, name) for name in names):
-            return []
+        if role not in _PEERS:
+            names, others = [*others, *names], []  # "CC and CX are competitors"
+        if not sure and not all(re.fullmatch(_NAME if role in _PEERS else _CAPS, name) for name in names):
+            return [], [words]
         seats += [Seat(check_name(name), role) for name in names]
-    return [] if waiting else seats
+    return seats, others
 
 
 def _one_protocol(found: Iterable[tuple[int, str]], text: str) -> str:

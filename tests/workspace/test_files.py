@@ -489,6 +489,12 @@ def test_an_output_path_that_could_do_harm_is_refused(repo: Path, text: str, why
     assert caught.value.exit_code == 2
 
 
+def test_a_workspace_that_is_named_by_another_way_is_still_the_workspace(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "alias").symlink_to(repo)
+    with pytest.raises(UsageError, match="lies in the workspace"):
+        check_output_path(repo, tmp_path / "alias" / "comms", "comms/x.md")
+
+
 def test_a_workspace_outside_the_repository_forbids_nothing_inside(repo: Path, tmp_path: Path) -> None:
     assert check_output_path(repo, tmp_path / "comms", "comms/x.md") == repo / "comms" / "x.md"
 

@@ -267,17 +267,23 @@ def test_nothing_new_gives_no_commit(repo: Path) -> None:
     assert run(repo, "rev-parse", "moot").strip() == first
 
 
-def test_only_the_files_that_changed_are_given_to_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit(repo)
-    (repo / "comms" / "comms.md").write_bytes(b"more")
+def counting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note which git commands are run."""
     asked: list[str] = []
     plain = git._git
 
-    def counting(repository: Repository, *arguments: str, **named: Any) -> bytes:
+    def noting(repository: Repository, *arguments: str, **named: Any) -> bytes:
         asked.append(arguments[0])
         return plain(repository, *arguments, **named)
 
-    monkeypatch.setattr(git, "_git", counting)
+    monkeypatch.setattr(git, "_git", noting)
+    return asked
+
+
+def test_only_the_files_that_changed_are_given_to_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(repo)
+    (repo / "comms" / "comms.md").write_bytes(b"more")
+    asked = counting(monkeypatch)
     assert commit(repo)
     assert asked.count("hash-object") == 1
 
@@ -372,6 +378,25 @@ def test_a_link_that_takes_a_files_place_is_not_followed(
         commit(repo)
 
 
+def test_a_link_that_takes_a_folders_place_is_not_followed(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox, secret = repo / "comms" / "inbox", tmp_path / "secret"
+    secret.mkdir()
+    (secret / "CC.md").write_text("secret")
+    plain = git.read_regular
+
+    def late(path: Path, *, folder_fd: int | None = None) -> bytes | None:
+        if path == inbox / "CC.md":
+            inbox.rename(tmp_path / "aside")
+            inbox.symlink_to(secret)
+        return plain(path, folder_fd=folder_fd)
+
+    monkeypatch.setattr(git, "read_regular", late)
+    assert commit(repo)
+    assert shown(repo, "moot:comms/inbox/CC.md") == b"mail\n"
+
+
 def test_a_file_or_folder_that_goes_away_meanwhile_is_left_out(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,8 +459,10 @@ def test_the_users_settings_attributes_and_hooks_have_no_say(repo: Path, alone: 
         (hooks / name).chmod(0o755)
     assert commit(repo, "naïve ☃ \udc80")
     assert shown(repo, "moot:comms/comms.md") == b"first\r\nsecond\n\0\xff"
-    assert "gpgsig" not in run(repo, "cat-file", "commit", "moot")
-    assert "naïve ☃ \\udc80" in run(repo, "cat-file", "commit", "moot")
+    raw = run(repo, "cat-file", "commit", "moot")
+    assert raw.endswith("\n\nnaïve ☃ \\udc80")
+    assert "gpgsig" not in raw
+    assert "encoding" not in raw
     assert not list(repo.glob("ran-*"))
 
 
@@ -609,10 +636,14 @@ def test_a_branch_that_never_rests_is_given_up_with_a_line(
     assert run(repo, "rev-parse", "moot").strip() == theirs[-1]
 
 
-def test_a_lock_that_nobody_gives_back_is_named(repo: Path) -> None:
+def test_a_lock_that_nobody_gives_back_is_named_and_waited_for_once(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (repo / ".git" / "refs" / "heads" / "moot.lock").write_bytes(b"")
+    asked = counting(monkeypatch)
     with pytest.raises(StoreError, match=r"git update-ref failed: fatal: .*moot\.lock': File exists"):
         commit(repo)
+    assert asked.count("update-ref") == 1
 
 
 # Faults
