@@ -5,6 +5,7 @@ receipts (who has read what) cannot. Commits are not synced: a crash of the mach
 rebuilding, since the ledger alone is durable.
 """
 
+import errno
 import json
 import os
 import sqlite3
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..parsers.errors import StoreError
+from ..workspace.files import store_error
 
 _SCHEMA = 1
 _TABLES = """
@@ -119,6 +121,8 @@ class Index:
         return db
 
     def _fault(self, error: sqlite3.Error) -> StoreError:
+        if not os.access(self._path.parent, os.W_OK):
+            return store_error(PermissionError(errno.EACCES, ""), self._path, "write")
         return StoreError(
             f"cannot use the index: {error}",
             where=str(self._path),

@@ -235,7 +235,7 @@ class _Reading:
         return seats + [Seat(check_name(name), role) for name, role in zip(late, free, strict=False)]
 
     def _line(self) -> None:
-        """Read the next line, with those that continue a list in it."""
+        """Read the next line, and those below that continue a list in it."""
         line = self._lines[self._at]
         self._at += 1
         rest = re.sub(f"^{_BULLET}", "", line, count=1)
@@ -415,7 +415,7 @@ def _player(said: str, item: str) -> Seat:
     """Read one name under a role's key, with a judge's lens in brackets."""
     player = re.fullmatch(r"@?(\S+?) ?(?:\(([^()]*)\))?", _plain(item))
     if not player:
-        raise UsageError(f"`{said}:` lists {shown(item)}, no name", then="give names, parted by commas")
+        raise UsageError(f"`{said}:` lists {shown(item)}, no name", then="give names, separated by commas")
     role, lens = _ROLES[_slug(said)], (player[2] or "").strip()
     return Seat(check_name(player[1]), role, "" if _ROLES.get(_slug(lens)) == role else lens)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..parsers.errors import NotFound
-from .git import Repository, branch_holds_workspace, find_repository
+from .repository import Repository, find_repository
 from .settings import FILE
 
 DEFAULT = "comms"
@@ -112,6 +112,12 @@ def _in_folder(folder: Path) -> Path | None:
 
 def _nothing(start: Path, repository: Repository | None) -> NotFound:
     then = "run `moot init` in your repository"
-    if repository is not None and branch_holds_workspace(repository):
+    if repository is not None and _branch_holds_one(repository):
         then = "the branch `moot` holds one: run `moot init` to get it back"
     return NotFound("no workspace here or in any folder above", where=str(start), then=then)
+
+
+def _branch_holds_one(repository: Repository) -> bool:
+    from .git import branch_holds_workspace
+
+    return branch_holds_workspace(repository) is not None

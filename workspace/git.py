@@ -13,12 +13,16 @@ from typing import NamedTuple
 
 from ..parsers.errors import StoreError, UsageError
 from .files import is_git_name, is_temporary, read_regular, store_error, write_new
+from .repository import Repository
 
 _TIMEOUT_S = 60.0
 
 # How often a commit is made anew because somebody else moved the branch meanwhile.
 _ATTEMPTS = 12
 _PAUSE_S = 0.02
+
+# Locks and receipts are this machine's; inboxes are copies, and hold private messages that no history should.
+KEPT_OUT = (".state", "inbox")
 
 _PLAIN_FILE = "100644"
 
@@ -45,13 +49,6 @@ _OUR_SETTINGS = (
 )
 
 
-class Repository(NamedTuple):
-    """A git repository: the top of its main work tree, and the git folder that all its work trees share."""
-
-    root: Path
-    git_dir: Path
-
-
 class _Tip(NamedTuple):
     ref: str
     commit: str
@@ -63,30 +60,13 @@ class _Entry(NamedTuple):
     object_id: str
 
 
-def find_repository(start: Path) -> Repository | None:
-    """Give the repository that `start` lies in, or None; git itself is not run.
-
-    From a linked work tree it is the main one's top, also where that is a folder that points to a bare
-    repository inside it. A submodule, and a work tree of a bare repository, is its own top.
-    """
-    here = Path(os.path.realpath(start))
-    for folder in (here, *here.parents):
-        dot_git = folder / ".git"
-        if _is_git_dir(dot_git):
-            return Repository(folder, dot_git)
-        if os.path.isfile(dot_git):
-            # As git does: a broken pointer ends the search, and does not lead to some repository further up.
-            return _follow(folder)
-    return None
-
-
 def commit_workspace(
     repository: Repository,
     workspace: Path,
     message: str,
     *,
     branch: str = "moot",
-    skip: tuple[str, ...] = (".state",),
+    skip: tuple[str, ...] = KEPT_OUT,
 ) -> str | None:
     """Commit all plain files of `workspace` to `branch`; give the commit's id, None when nothing is new.
 
@@ -137,7 +117,7 @@ def restore_workspace(
     target: Path,
     *,
     branch: str = "moot",
-    skip: tuple[str, ...] = (".state",),
+    skip: tuple[str, ...] = KEPT_OUT,
 ) -> int:
     """Write the files of the workspace that `branch` holds into `target`; give how many were written.
 
@@ -182,37 +162,6 @@ def last_commit(repository: Repository, *, branch: str = "moot") -> tuple[str, i
     """
     tip = _tip(repository, branch)
     return (tip.commit, tip.time_s) if tip else None
-
-
-def _is_git_dir(folder: Path) -> bool:
-    return os.path.isdir(folder / "objects") and os.path.lexists(folder / "HEAD")
-
-
-def _follow(folder: Path) -> Repository | None:
-    """Give the repository that the file `.git` in `folder` leads to."""
-    own = _pointed(folder / ".git", b"gitdir: ")
-    if own is None:
-        return None
-    # Only a linked work tree has a `commondir`; a submodule's git folder is all its own.
-    common = _pointed(own / "commondir", b"") or own
-    if not _is_git_dir(common):
-        return None
-    main = common.parent
-    leads_here = main / ".git" == common or _pointed(main / ".git", b"gitdir: ") == common
-    return Repository(main if leads_here else folder, common)
-
-
-def _pointed(file: Path, label: bytes) -> Path | None:
-    """Give the path that a one-line file holds after `label`, relative to the file's folder."""
-    try:
-        with open(file, "rb") as pointer:
-            line = pointer.read(8192).rstrip(b"\r\n")
-    except OSError:
-        return None
-    path = line.removeprefix(label)
-    if not line.startswith(label) or not path or b"\0" in path:
-        return None
-    return Path(os.path.realpath(file.parent / os.fsdecode(path)))
 
 
 def _prefix(repository: Repository, home: Path) -> str:

@@ -10,7 +10,7 @@ from ..parsers.frames import render
 from ..parsers.ids import mint
 from .files import store_error, write_new
 from .folder import DEFAULT, LEDGER, Workspace, open_folder
-from .git import branch_holds_workspace, find_repository, restore_workspace
+from .repository import find_repository
 from .settings import FILE, agent_table, check_new_name, first_settings, read_settings
 
 DEFAULT_AGENTS = ("CC", "CX", "GM", "AG")
@@ -43,6 +43,8 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
     target = _target(start.resolve(), folder)
     if (target / FILE).is_file() and (target / LEDGER).exists():
         return Made(open_folder(target), new=False)
+    from .git import branch_holds_workspace, restore_workspace
+
     repository = find_repository(target.parent)
     restored = 0
     if repository is not None and not target.exists():

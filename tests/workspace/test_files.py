@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from moot.parsers.errors import StoreError, UsageError
 from moot.workspace import files
 from moot.workspace.files import (

@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from moot.parsers.errors import StoreError, UsageError
 from moot.workspace import git
-from moot.workspace.git import (
-    Repository,
-    branch_holds_workspace,
-    commit_workspace,
-    find_repository,
-    last_commit,
-    restore_workspace,
-)
+from moot.workspace.git import branch_holds_workspace, commit_workspace, last_commit, restore_workspace
+from moot.workspace.repository import Repository, find_repository
 
 HOSTILE_NAMES = [
     "new\nline.md",
@@ -51,12 +46,12 @@ def new_repository(top: Path, *options: str) -> Path:
 
 
 def new_workspace(folder: Path) -> Path:
-    for below in ("inbox", "runs/peer-1", ".state"):
+    for below in ("kept", "runs/peer-1", ".state"):
         (folder / below).mkdir(parents=True)
     (folder / ".gitignore").write_bytes(b"*\n")
     (folder / "moot.toml").write_bytes(b"[git]\n")
     (folder / "comms.md").write_bytes(b"first\r\nsecond\n\0\xff")
-    (folder / "inbox" / "CC.md").write_bytes(b"mail\n")
+    (folder / "kept" / "CC.md").write_bytes(b"mail\n")
     (folder / "runs" / "peer-1" / "report.md").write_bytes(b"report\n")
     (folder / ".state" / "lock").write_bytes(b"")
     return folder
@@ -79,7 +74,7 @@ def names_in(folder: Path, revision: str) -> list[str]:
 WORKSPACE_FILES = [
     "comms/.gitignore",
     "comms/comms.md",
-    "comms/inbox/CC.md",
+    "comms/kept/CC.md",
     "comms/moot.toml",
     "comms/runs/peer-1/report.md",
 ]
@@ -121,7 +116,7 @@ def test_a_repository_is_found_from_any_folder_below_it(repo: Path) -> None:
 
 def test_a_repository_is_found_through_a_link(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(repo / "comms")
-    assert found(tmp_path / "alias" / "inbox").root == repo
+    assert found(tmp_path / "alias" / "kept").root == repo
 
 
 def test_no_git_is_run_to_find_a_repository(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,11 +247,11 @@ def test_a_second_commit_goes_on_from_the_first_and_holds_what_changed(repo: Pat
     first = commit(repo)
     with open(repo / "comms" / "comms.md", "ab") as ledger:
         ledger.write(b"third\n")
-    (repo / "comms" / "inbox" / "CC.md").unlink()
+    (repo / "comms" / "kept" / "CC.md").unlink()
     second = commit(repo)
     assert run(repo, "rev-parse", "moot", "moot^").split() == [second, first]
     assert shown(repo, "moot:comms/comms.md").endswith(b"third\n")
-    assert "comms/inbox/CC.md" not in names_in(repo, "moot")
+    assert "comms/kept/CC.md" not in names_in(repo, "moot")
 
 
 def test_nothing_new_gives_no_commit(repo: Path) -> None:
@@ -352,11 +347,11 @@ def test_only_plain_finished_files_are_committed(repo: Path, tmp_path: Path) -> 
     (comms / ".moot-0123456789abcdef.tmp").write_bytes(b"half")
     (comms / "runs" / ".git").mkdir()
     (comms / "runs" / ".git" / "config").write_bytes(b"")
-    (comms / "inbox" / ".GIT").write_bytes(b"gitdir: /\n")
-    (comms / "inbox" / ".state").mkdir()
-    (comms / "inbox" / ".state" / "kept").write_bytes(b"")
+    (comms / "kept" / ".GIT").write_bytes(b"gitdir: /\n")
+    (comms / "kept" / ".state").mkdir()
+    (comms / "kept" / ".state" / "kept").write_bytes(b"")
     assert commit(repo, skip=(".state", "moot.toml"))
-    expected = sorted({*WORKSPACE_FILES, "comms/inbox/.state/kept"} - {"comms/moot.toml"})
+    expected = sorted({*WORKSPACE_FILES, "comms/kept/.state/kept"} - {"comms/moot.toml"})
     assert names_in(repo, "moot") == expected
 
 
@@ -381,20 +376,20 @@ def test_a_link_that_takes_a_files_place_is_not_followed(
 def test_a_link_that_takes_a_folders_place_is_not_followed(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inbox, secret = repo / "comms" / "inbox", tmp_path / "secret"
+    kept, secret = repo / "comms" / "kept", tmp_path / "secret"
     secret.mkdir()
     (secret / "CC.md").write_text("secret")
     plain = git.read_regular
 
     def late(path: Path, *, folder_fd: int | None = None) -> bytes | None:
-        if path == inbox / "CC.md":
-            inbox.rename(tmp_path / "aside")
-            inbox.symlink_to(secret)
+        if path == kept / "CC.md":
+            kept.rename(tmp_path / "aside")
+            kept.symlink_to(secret)
         return plain(path, folder_fd=folder_fd)
 
     monkeypatch.setattr(git, "read_regular", late)
     assert commit(repo)
-    assert shown(repo, "moot:comms/inbox/CC.md") == b"mail\n"
+    assert shown(repo, "moot:comms/kept/CC.md") == b"mail\n"
 
 
 def test_a_file_or_folder_that_goes_away_meanwhile_is_left_out(
@@ -405,17 +400,17 @@ def test_a_file_or_folder_that_goes_away_meanwhile_is_left_out(
     def late(path: Path, *, folder_fd: int | None = None) -> bytes | None:
         if path.name == "comms.md":
             (repo / "comms" / "moot.toml").unlink()
-            (repo / "comms" / "inbox").rename(repo / "gone")
+            (repo / "comms" / "kept").rename(repo / "gone")
         return plain(path, folder_fd=folder_fd)
 
     monkeypatch.setattr(git, "read_regular", late)
     assert commit(repo)
-    assert names_in(repo, "moot") == sorted({*WORKSPACE_FILES} - {"comms/moot.toml", "comms/inbox/CC.md"})
+    assert names_in(repo, "moot") == sorted({*WORKSPACE_FILES} - {"comms/moot.toml", "comms/kept/CC.md"})
 
 
 def test_a_folder_that_cannot_be_read_is_a_store_error(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def shut(*_: Any, **__: Any) -> Any:
-        raise PermissionError(errno.EACCES, "Permission denied", "inbox")
+        raise PermissionError(errno.EACCES, "Permission denied", "kept")
 
     monkeypatch.setattr(os, "scandir", shut)
     with pytest.raises(StoreError, match="cannot read comms: permission denied"):
@@ -566,12 +561,12 @@ def test_two_processes_that_commit_at_once_both_succeed_and_lose_no_commit(repo:
     script = """
 import sys
 from pathlib import Path
-from moot.workspace.git import commit_workspace, find_repository
+from moot.workspace.git import commit_workspace; from moot.workspace.repository import find_repository
 top, name = Path(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()
 for n in range(5):
-    with open(top / "comms" / "inbox" / name, "a") as inbox:
-        inbox.write(f"{n}\\n")
+    with open(top / "comms" / "kept" / name, "a") as kept:
+        kept.write(f"{n}\\n")
     print(commit_workspace(find_repository(top), top / "comms", f"{name} {n}"))
 """
     workers = [
@@ -596,7 +591,7 @@ for n in range(5):
     assert commit(repo) is None
     assert sorted(run(repo, "rev-list", "moot").split()) == sorted(made)
     for name in ("A.md", "B.md", "C.md"):
-        assert shown(repo, f"moot:comms/inbox/{name}") == b"0\n1\n2\n3\n4\n"
+        assert shown(repo, f"moot:comms/kept/{name}") == b"0\n1\n2\n3\n4\n"
 
 
 def moving(repo: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> list[str]:
@@ -653,7 +648,8 @@ def test_a_read_only_repository_is_a_store_error(repo: Path) -> None:
     """Run where even root has to ask: without the capability that passes over permissions."""
     script = (
         "import sys; from pathlib import Path\n"
-        "from moot.workspace.git import commit_workspace, find_repository\n"
+        "from moot.workspace.git import commit_workspace\n"
+        "from moot.workspace.repository import find_repository\n"
         "top = Path(sys.argv[1]); commit_workspace(find_repository(top), top / 'comms', 'x')"
     )
     command = [sys.executable, "-c", script, str(repo)]
@@ -841,10 +837,10 @@ def test_nothing_is_written_through_what_stands_where_a_folder_should(
     target.mkdir()
     away.mkdir()
     if kind == "file":
-        (target / "inbox").write_bytes(b"")
+        (target / "kept").write_bytes(b"")
     else:
-        (target / "inbox").symlink_to(away)
-    with pytest.raises(StoreError, match="cannot make the folder inbox: something else stands there"):
+        (target / "kept").symlink_to(away)
+    with pytest.raises(StoreError, match="cannot make the folder kept: something else stands there"):
         restore_workspace(found(repo), target)
     assert os.listdir(away) == []
 
@@ -886,8 +882,15 @@ def test_a_target_without_a_folder_above_it_is_a_store_error(repo: Path, tmp_pat
 
 def test_a_branch_that_lost_a_file_is_a_store_error(repo: Path, tmp_path: Path) -> None:
     commit(repo)
-    blob = run(repo, "rev-parse", "moot:comms/inbox/CC.md").strip()
+    blob = run(repo, "rev-parse", "moot:comms/kept/CC.md").strip()
     (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(StoreError, match=f"lacks a file of the branch .{blob}.: run git fetch"):
         restore_workspace(found(repo), tmp_path / "comms")
     assert not (tmp_path / "comms").exists()
+
+
+def test_copies_of_mail_stay_out_of_the_history(repo: Path) -> None:
+    (repo / "comms" / "inbox").mkdir()
+    (repo / "comms" / "inbox" / "CC.md").write_bytes(b"private\n")
+    commit_workspace(found(repo), repo / "comms", "x")
+    assert not [name for name in names_in(repo, "moot") if "inbox" in name]
