@@ -37,11 +37,11 @@ COMMANDS = {
 class Doors(click.Group):
     """A group that imports a command's module when that command is asked for."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Give the commands in the order of a session's life."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Load one command."""
         module = COMMANDS.get(cmd_name)
         if module is None:
@@ -67,7 +67,7 @@ class Doors(click.Group):
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="moot", prog_name="moot")
 def moot() -> None:
-    """Let coding agents that share a repository talk, take turns and agree, in one markdown file.
+    r"""Let coding agents that share a repository talk, take turns and agree, in one markdown file.
 
     \b
     Begin:    moot init; moot start "Build X. Use peer-collaboration. CC + CX."; moot up
@@ -99,7 +99,7 @@ def main() -> None:
         code = 1
     except KeyboardInterrupt:
         code = 130
-    except Exception as error:  # noqa: BLE001 - a traceback shown to a user is a bug of ours as well
+    except Exception as error:  # a traceback shown to a user is a bug of ours as well
         if os.environ.get("MOOT_DEBUG"):
             raise
         _complain(f"a fault of moot's own, {type(error).__name__}: {error} (MOOT_DEBUG=1 shows where)")

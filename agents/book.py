@@ -8,8 +8,8 @@ a ruling does nothing, and whoever folds the same ledger gets the same book.
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..bus.messages import EVERYBODY, HUMAN, REFEREE, Message, from_frame, from_hand
 from ..bus.chain import Linked, Tail
+from ..bus.messages import EVERYBODY, HUMAN, REFEREE, Message, from_frame, from_hand
 from ..parsers.artifact import artifact_of
 from ..parsers.attachment import attachment_of
 from ..parsers.frames import Frame, Loose, digest

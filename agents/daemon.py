@@ -35,7 +35,7 @@ def run_until_stopped(referee: Referee, tell: Tell, complain: Callable[[str], No
     stopping = False
     with Watcher(referee.workspace.ledger) as watcher:
 
-        def stop(number: int, frame: FrameType | None) -> None:
+        def stop(_number: int, _frame: FrameType | None) -> None:
             nonlocal stopping
             stopping = True
             watcher.wake()

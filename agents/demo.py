@@ -20,7 +20,9 @@ from .book import Session
 from .reading import entries, read_whole
 from .referee import Referee
 
-PROMPT = "Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.\nOutput: docs/checklist.md"
+PROMPT = """\
+Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.
+Output: docs/checklist.md"""
 DEMOS = ("peer-collaboration",)
 TIME_LIMIT_S = 60.0
 

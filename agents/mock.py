@@ -27,7 +27,7 @@ def turn(number: int, task: str, artifact: str, *, proposed: bool) -> str:
     points = [line for line in artifact.split("\n") if re.match(r"\d+\. ", line)]
     if proposed:
         return f"I have read all {len(points)} points and have nothing to add.\n\n[DONE] - confirmed"
-    title = f"# {task.split('. ')[0].rstrip('.')}" if task else "# Draft"
+    title = f"# {task.partition('. ')[0].rstrip('.')}" if task else "# Draft"
     have = len(points)
     if number == 1 or not points:
         points = [f"{n}. {text}" for n, text in enumerate(_POINTS[:3], 1)]

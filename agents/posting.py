@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+from pathlib import Path
 
 from ..bus.messages import EVERYBODY, HUMAN, Message
 from ..parsers.attachment import stub
@@ -60,13 +61,7 @@ def _read_file(path: str) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, ValueError):
             raise UsageError("that is no path", where=shown(path), then="correct --file") from error
-        raise store_error(error, _path(path), "read") from error
-
-
-def _path(path: str) -> "os.PathLike[str]":
-    from pathlib import Path
-
-    return Path(path)
+        raise store_error(error, Path(path), "read") from error
 
 
 def take_turn(referee: Referee, sender: str, body: str, session_name: str | None) -> Outcome:

@@ -32,6 +32,9 @@ create index if not exists mail_unread on mail (agent, id) where read_at is null
 """
 
 
+_MAIL = "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), notified_at from mail"
+
+
 class Mail(NamedTuple):
     """A block on its way to an agent, with the receipts it has (empty where not yet)."""
 
@@ -236,19 +239,14 @@ class Index:
 
     def mail(self, agent: str) -> list[Mail]:
         """Give all mail of an agent, oldest first."""
-        return self._mail("agent = ?", agent)
+        return self._mail(f"{_MAIL} where agent = ? order by id", agent)
 
     def receipts(self, block_id: str) -> list[Mail]:
         """Give the receipts of a block, by agent."""
-        return self._mail("id = ?", block_id)
+        return self._mail(f"{_MAIL} where id = ? order by agent", block_id)
 
-    def _mail(self, condition: str, value: str) -> list[Mail]:
-        rows = self._db.execute(
-            "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), notified_at"
-            f" from mail where {condition} order by id, agent",  # noqa: S608 - two fixed conditions
-            (value,),
-        )
-        return [Mail(*row) for row in rows]
+    def _mail(self, query: str, value: str) -> list[Mail]:
+        return [Mail(*row) for row in self._db.execute(query, (value,))]
 
     def mark_read(self, agent: str, ids: Iterable[str]) -> None:
         """Note that an agent has read blocks; inside `changing`."""

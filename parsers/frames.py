@@ -215,7 +215,7 @@ def _by_end_marker(data: bytes, at: int, line_end: int, base: int, facts: dict[s
     end_marker = b"\n" + CLOSE + facts["id"].encode() + b" -->"
     other = _next_marker(data, line_end)  # never read across it: a cut frame must not swallow a whole one
     found = data.find(end_marker, line_end, other if other >= 0 else len(data))
-    if found < 0 or 0 <= data.find(b"\n" + TORN, line_end, found):
+    if found < 0 or data.find(b"\n" + TORN, line_end, found) >= 0:
         return _torn(data, at, line_end, base)
     end = found + len(end_marker)
     raw = data[at:end]

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .headers import LETTERS, Header, Vocabulary, read_header
+from .headers import LETTERS, Vocabulary, read_header
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

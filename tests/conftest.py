@@ -52,7 +52,9 @@ class Shell:
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
 
-    def fails(self, code: int, *arguments: str, text: str | bytes = "", cwd: Path | None = None, **env: str) -> str:
+    def fails(
+        self, code: int, *arguments: str, text: str | bytes = "", cwd: Path | None = None, **env: str
+    ) -> str:
         """Run `moot`, which must exit `code` with one line on standard error; give that line."""
         done = self.run(*arguments, text=text, cwd=cwd, **env)
         assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)

@@ -44,12 +44,18 @@ def _complain(line: str) -> None:
     click.echo(f"moot: {one_line(line, 600)}", err=True)
 
 
-@click.command(epilog='Example: moot run "Write a haiku on queues. Use peer-collaboration. CC + CX." --agent CC=mock '
-               '--agent "CX=cmd:python agent.py"')  # fmt: skip
+_EXAMPLE = (
+    'moot run "Write a haiku on queues. Use peer-collaboration. CC + CX." --agent CC=mock --agent CX=mock'
+)
+
+
+@click.command(epilog=f"Example: {_EXAMPLE}")
 @click.argument("prompt", required=False, metavar="[PROMPT|-]")
 @click.option("--file", "file", metavar="PATH", help="Read the prompt from a file.")
 @click.option("--in", "session_name", metavar="SESSION", help="Go on with a session that is open.")
-@click.option("--agent", "specs", multiple=True, metavar="NAME=HOW", help="mock, or cmd:PROGRAM ARGUMENTS.")
+@click.option(
+    "--agent", "specs", multiple=True, metavar="NAME=HOW", help="`CC=mock`, or `CX=cmd:PROGRAM ARGUMENTS`."
+)
 @click.option(
     "--timeout", "timeout_s", type=click.FloatRange(min=0.1), default=600.0, show_default=True, metavar="SECONDS",
     help="The longest that one turn of a command may take.",
@@ -74,7 +80,11 @@ def run(
         raise UsageError(
             "nobody to drive", then="give --agent NAME=mock or --agent 'NAME=cmd:PROGRAM ARGUMENTS'"
         )
-    tell = (lambda line: None) if as_json else (lambda line: click.echo(visible(line)))
+
+    def tell(line: str) -> None:
+        if not as_json:
+            click.echo(visible(line))
+
     if session_name:
         name = current(referee, session_name).opening.session
     else:

@@ -2,13 +2,11 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
-from ...parsers.names import did_you_mean, shown
+from ...parsers.errors import Refused, TimeIsUp, UsageError
 from ...parsers.screen import visible
 from ...workspace.options import as_agent, as_json, here, in_session, in_workspace, known_agent
 from ..posting import acknowledge, body_from, say_done, send_message, take_turn

@@ -96,7 +96,9 @@ def test_agents_lists_and_adds(shell):
     assert "already, as CC" in shell.fails(2, "agents", "add", "cc")
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", "REFEREE", "human", "DONE", "x.", "CON", "a b", "n" * 65, "-x", "é"])
+@pytest.mark.parametrize(
+    "name", ["..", "a/b", "REFEREE", "human", "DONE", "x.", "CON", "a b", "n" * 65, "-x", "é"]
+)
 def test_names_that_could_do_harm_are_refused(shell, name):
     before = (shell.comms / "moot.toml").read_bytes()
     shell.fails(2, "agents", "add", "--", name)
@@ -104,7 +106,13 @@ def test_names_that_could_do_harm_are_refused(shell, name):
 
 
 def test_no_workspace_is_one_line_that_names_the_folder(bare):
-    for arguments in (["status"], ["send", "--as", "CC", "x"], ["wait", "--as", "CC"], ["up", "--once"], ["log"]):
+    for arguments in (
+        ["status"],
+        ["send", "--as", "CC", "x"],
+        ["wait", "--as", "CC"],
+        ["up", "--once"],
+        ["log"],
+    ):
         line = bare.fails(4, *arguments)
         assert str(bare.top.resolve()) in line
         assert "moot init" in line
@@ -256,7 +264,10 @@ def test_a_closed_pipe_marks_nothing_as_read(shell):
     for n in range(40):
         shell.ok("send", "--as", "CC", "--to", "CX", f"{n} " + "x" * 4000)
     reader = subprocess.Popen(
-        [sys.executable, "-m", "moot", "inbox", "--as", "CX"], cwd=shell.top, env=shell.env, stdout=subprocess.PIPE
+        [sys.executable, "-m", "moot", "inbox", "--as", "CX"],
+        cwd=shell.top,
+        env=shell.env,
+        stdout=subprocess.PIPE,
     )
     assert reader.stdout is not None
     reader.stdout.read(10)

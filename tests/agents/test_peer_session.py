@@ -15,7 +15,11 @@ TURNS = (
         "Good. Changes:\n- drinks are missing\n- say where\n\n"
         "Updated:\n1. Sandwiches - for six\n2. Blanket - at the lake\n3. Lemonade\n",
     ),
-    ("CC", "PEER_A", "Agreed. I would not add more:\n- a `[DONE]` in code is text\n\n[DONE] - this is a picnic.\n"),
+    (
+        "CC",
+        "PEER_A",
+        "Agreed. I would not add more:\n- a `[DONE]` in code is text\n\n[DONE] - this is a picnic.\n",
+    ),
     ("CX", "PEER_B", "[DONE] - Confirmed, nothing is missing.\n"),
 )
 
@@ -111,7 +115,7 @@ def test_the_state_folder_may_be_deleted_between_any_two_blocks(shell):
     for name, _, body in TURNS:
         shutil.rmtree(shell.comms / ".state")
         assert shell.session()["waiting_for"] == [name]
-        unread = [line for line in shell.ok("inbox", "--as", name, "--peek", "--json").splitlines()]
+        unread = shell.ok("inbox", "--as", name, "--peek", "--json").splitlines()
         assert len(unread) == 1  # the current turn alone counts as unread
         shell.ok("send", "--as", name, "-", text=body)
     check_ended(shell)

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import moot.agents.runners
 import pytest
+
+import moot.agents.runners
 from moot.agents.runners import Answer, CommandRunner, _Group, parse_agent_spec
 from moot.parsers.errors import UsageError
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import moot.bus.watcher
 import pytest
+
+import moot.bus.watcher
 from moot.bus.watcher import Watcher
 
 SLOW_S = 60.0  # a clock that never strikes within a test: what wakes the waiter then was an event

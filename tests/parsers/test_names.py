@@ -5,6 +5,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from moot.parsers.errors import MootError, UsageError
 from moot.parsers.names import RESERVED, TAGS, check_name, did_you_mean, nearest, shown
 

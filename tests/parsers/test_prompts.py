@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from moot.parsers.errors import UsageError
 from moot.parsers.prompts import PROTOCOLS, Criterion, Prompt, Seat, parse_prompt
 
