@@ -410,7 +410,7 @@ def dump_session(session: Session) -> dict[str, Any]:
 
 def load_session(data: Any) -> Session:
     """Take a session back from JSON values."""
-    from ..parsers.prompts import Seat
+    from ..parsers.seats import Seat
 
     values = dict(data["opening"])
     values["roster"] = tuple(Seat(*seat) for seat in values["roster"])

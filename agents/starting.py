@@ -6,7 +6,8 @@ from typing import NamedTuple
 from ..bus.messages import HUMAN, REFEREE
 from ..parsers.errors import NotFound, UsageError
 from ..parsers.names import did_you_mean
-from ..parsers.prompts import Prompt, parse_prompt
+from ..parsers.prompts import parse_prompt
+from ..parsers.seats import Prompt
 from ..workspace.files import check_output_path, digest_of
 from ..workspace.folder import Workspace
 from .closing import ABSENT, OUTPUT_WAS

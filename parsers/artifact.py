@@ -23,7 +23,8 @@ def _label() -> re.Pattern[str]:
 @cache
 def _fence() -> re.Pattern[str]:
     return re.compile(
-        r"^(?P<mark>`{3,}|~{3,})[ \t]*artifact[ \t\r]*\n(?P<text>.*?)^(?P=mark)[`~]*[ \t\r]*$", re.MULTILINE | re.DOTALL
+        r"^(?P<mark>`{3,}|~{3,})[ \t]*artifact[ \t\r]*\n(?P<text>.*?)^(?P=mark)[`~]*[ \t\r]*$",
+        re.MULTILINE | re.DOTALL,
     )
 
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from ...parsers.prompts import Prompt, Seat
+from ...parsers.seats import Prompt, Seat
 from .events import Effect, Event, Move
 from .opening import Opening
 

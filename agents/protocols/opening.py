@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...parsers.fields import read_fields, write_fields
-from ...parsers.prompts import Seat
+from ...parsers.seats import Seat
 
 _OWN = ("PROTOCOL", "RULES", "ROSTER", "MAX_TURNS", "TURN_TIMEOUT_S", "OUTPUT", "WORK", "TASK")
 

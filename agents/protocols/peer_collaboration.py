@@ -22,7 +22,7 @@ Source of the rules: seed `peer-collaboration`, Protocol, Termination, Safety, F
 from typing import NamedTuple
 
 from ...parsers.names import nearest
-from ...parsers.prompts import Prompt, Seat
+from ...parsers.seats import Prompt, Seat
 from .events import Close, Effect, Event, IllFormed, Move, Notify, Posted, Rule, Ticked
 from .opening import Opening
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.parsers.errors import UsageError
-from moot.parsers.prompts import PROTOCOLS, Criterion, Prompt, Seat, parse_prompt
+from moot.parsers.prompts import parse_prompt
+from moot.parsers.seats import PROTOCOLS, Criterion, Prompt, Seat
 
 CC_CX = (Seat("CC", "PEER_A"), Seat("CX", "PEER_B"))
 
