@@ -110,10 +110,10 @@ class Reading:
         self._generous = generous
         self._lines = lines
         self._at = 0  # the next line to read
-        fences = fences(lines)
+        closed = fences(lines)
         while self._at < len(lines):
-            if self._at in fences:
-                end = fences[self._at] + 1
+            if self._at in closed:
+                end = closed[self._at] + 1
                 self._kept.append(["\n".join(lines[self._at : end])])
                 self._at = end
             else:
@@ -297,14 +297,14 @@ def _plain(words: str) -> str:
 
 def fences(lines: Sequence[str]) -> dict[int, int]:
     """Map the first line of each code fence that is closed to its last; some of these stand inside others."""
-    fences: dict[int, int] = {}
+    found: dict[int, int] = {}
     closers: dict[str, int] = {}
     for at in reversed(range(len(lines))):
         fence = re.match(r"\s*(`{3,}|~{3,})(.*)", lines[at])
         if fence:
-            fences |= {at: closers[fence[1]]} if fence[1] in closers else {}
+            found |= {at: closers[fence[1]]} if fence[1] in closers else {}
             closers |= {} if fence[2].strip() else {fence[1]: at}
-    return fences
+    return found
 
 
 def _items(lines: Sequence[str], at: int) -> tuple[list[str], int]:
