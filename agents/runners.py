@@ -148,6 +148,7 @@ class _Group:
         self._unsent = memoryview(prompt)
         self._pipes = DefaultSelector()
         self._leader: subprocess.Popen[bytes] | None = None
+        self._started = False
 
     def start(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         """Start the command; raises OSError or ValueError where that cannot be."""
@@ -167,6 +168,7 @@ class _Group:
             stderr=PIPE,
             start_new_session=True,
         )
+        self._started = True
         assert leader.stdin
         assert leader.stdout
         assert leader.stderr
@@ -236,9 +238,10 @@ class _Group:
         return _visible(f"{what}: {last}" if last else what)
 
     def _pid(self) -> int:
-        """Give the number of the leader and its group; 0 where none was started, or it was reaped."""
+        """Give the number of the leader and its group; 0 where there never was one."""
         leader = self._leader
-        return getattr(leader, "pid", 0) if leader and leader.returncode is None else 0
+        # A start that failed has a return code already; one that was interrupted has none, and a number or not.
+        return getattr(leader, "pid", 0) if leader and (self._started or leader.returncode is None) else 0
 
     def _feed(self, pipe: IO[bytes]) -> None:
         try:

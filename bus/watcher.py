@@ -96,8 +96,8 @@ class Watcher:
     def wake(self) -> None:
         """Make `wait` return True, now or when next called; from any thread, from any signal handler.
 
-        Where a signal meets the waiter on the very threshold of its sleep, Python runs the handler afterwards:
-        before the next look.
+        Where a signal meets the waiter on the threshold of its sleep, Python runs the handler only when that
+        is over: before the next look.
         """
         self._woken = True
         self._hints.put(None)

@@ -447,7 +447,13 @@ def test_a_system_without_waitid_is_served_too(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delattr(os, "waitid")
     answer = runner(tmp_path, DEAF_FAMILY, timeout_s=1.5, grace_s=0.2).run("")
     assert (answer.exit_code, answer.timed_out) == (-9, True)
-    assert runner(tmp_path, "raise SystemExit(3)").run("").exit_code == 3
+    left_behind = f"""{NOTING}
+child = subprocess.Popen(["sleep", "60"])
+print(child.pid, file=open("pids", "a"))
+raise SystemExit(3)
+"""
+    assert runner(tmp_path, left_behind).run("").exit_code == 3
+    assert len(noted(tmp_path)) == 4
 
 
 # Who is run by what
