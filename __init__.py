@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .agents.driving import drive
     from .agents.posting import acknowledge, say_done, send_message, take_turn
+    from .agents.reader import Reader
     from .agents.reading import entries, read_whole
     from .agents.referee import Referee
     from .agents.starting import start_session
@@ -37,6 +38,7 @@ _HOMES = {
     "find_workspace": "workspace.folder",
     "init_workspace": "workspace.init",
     "add_agents": "workspace.init",
+    "Reader": "agents.reader",
     "Referee": "agents.referee",
     "start_session": "agents.starting",
     "take_turn": "agents.posting",
@@ -62,6 +64,7 @@ __all__ = [
     "IntegrityError",
     "MootError",
     "NotFound",
+    "Reader",
     "Referee",
     "Refused",
     "StoreError",

@@ -5,68 +5,32 @@ it; the ruling counts only if the rules, asked again, give the same verdict. So 
 a ruling does nothing, and whoever folds the same ledger gets the same book.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..bus.chain import Linked, Tail
-from ..bus.messages import EVERYBODY, HUMAN, REFEREE, Message, from_frame, from_hand
-from ..parsers.artifact import artifact_of
-from ..parsers.attachment import attachment_of
-from ..parsers.frames import Frame, Loose, digest
-from ..parsers.headers import LETTERS, Header, Vocabulary, read_header
-from ..parsers.ids import RANDOM_BITS, to_number
-from ..parsers.loose import HandBlock, Prose, find_pinned, pin, split_loose
-from ..parsers.names import nearest
-from ..parsers.tokens import tokens_of
-from .protocols import Rules, rules_for
-from .protocols.events import Close, Effect, Notify, Posted, Rule, Ticked
-from .protocols.opening import Opening, read_opening
+from ..bus.messages import HUMAN, REFEREE, Message, from_frame
+from ..parsers.frames import Frame
+from ..parsers.headers import Vocabulary
+from ..parsers.ids import RANDOM_BITS, is_id, to_number
+from ..parsers.names import TAGS
+from .protocols.asking import (
+    NOTHING,
+    Floor,
+    Judgment,
+    judge_block,
+    judge_prose,
+    judge_time,
+    label_of,
+    recipients,
+    recollections,
+)
+from .protocols.events import Notify, Rule
+from .protocols.hands import NAMELESS, Gap, Unruled, cut, find_block, find_prose, gaps_of, is_begun, parts_of
+from .protocols.session import Session, begin_session
 
-
-class Session(NamedTuple):
-    """One run of one protocol; `last` is the id of the latest ruling in it."""
-
-    n: int
-    opening: Opening
-    state: Any
-    opened_at: str
-    last: str
-    closed: str = ""
-    result: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def rules(self) -> Rules:
-        """The protocol's rules."""
-        rules = rules_for(self.opening.protocol)
-        assert rules is not None
-        return rules
-
-    @property
-    def waiting_for(self) -> tuple[str, ...]:
-        """The names of those whose move it is."""
-        return () if self.closed else self.rules.waiting_for(self.state)
-
-
-class Unruled(NamedTuple):
-    """Something that waits for a ruling: a block, or prose; `pin` names the text of one by hand."""
-
-    message: Message
-    pin: str = ""
-    prose: bool = False
-
-
-class Judgment(NamedTuple):
-    """What the rules say to one event: the ruling, and the session and state that follow from it."""
-
-    rule: Rule
-    session: Session | None = None
-    state: Any = None
-    effects: tuple[Effect, ...] = ()
-
-    @property
-    def close(self) -> Close | None:
-        """The end of the session, where this is it."""
-        return next((effect for effect in self.effects if isinstance(effect, Close)), None)
+_PIN = r"[0-9a-f]{32}/[1-9][0-9]{0,8}"
 
 
 class Notice(NamedTuple):
@@ -98,8 +62,9 @@ class Book:
         self.sessions: dict[str, Session] = {}
         self.count = 0
         self.waiting: list[Unruled] = []
-        self._loose: list[Loose] = []
-        self._tail: tuple[Loose, ...] = ()
+        self._opened_names: set[str] = set()
+        self._gaps: list[Gap] = []
+        self._tail: list[Gap] = []
         # What was learned since the news were last collected:
         self.notices: list[Notice] = []
         self.touched: set[str] = set()
@@ -115,150 +80,162 @@ class Book:
         `decided` frames were taken once before: their rulings only strike what they answered, and what
         was decided then stays, whatever was done to the text since.
         """
-        self._loose.extend(piece for piece in linked.loose if piece.text.strip())
-        message = from_frame(linked.frame)
+        frame = linked.frame
+        self._gaps += gaps_of(linked.loose, changed=frame.fact("gap") != linked.gap)
+        message = from_frame(frame)
         self.messages.append(message)
-        if decided:
-            self._strike(linked.frame, message)
-        elif linked.frame.fact("ruling"):
-            if message.sender != REFEREE or not self._ruled(linked.frame, message):
+        if frame.fact("ruling"):
+            if decided:
+                self._strike(frame, message)
+            elif message.sender != REFEREE or not self._ruled(frame, message):
                 self.void.append(message)
         elif message.session:
             self.waiting.append(Unruled(message))
-        elif message.to and message.tag != "ACK":  # an acknowledgement is a receipt, and wakes nobody
-            self._notify(message, self._recipients(message), "")
-
-    def _strike(self, frame: Frame, message: Message) -> None:
-        if frame.fact("ruling"):
-            found = self._answered(frame, message)
-            self._settle(found)
-            if found is not None and found.pin:
-                self.messages.insert(-1, found.message)
-        elif message.session:
-            self.waiting.append(Unruled(message))
+        elif message.to and message.tag != "ACK" and not decided:  # an acknowledgement wakes nobody
+            self._notify(message, recipients(self._floor, message), "")
 
     def take_tail(self, tail: Tail) -> None:
         """Look at the loose text behind the last frame; it stays there until a frame follows it."""
-        self._tail = tuple(piece for piece in tail.loose if piece.text.strip())
+        self._tail = gaps_of(tail.loose)
+
+    def _strike(self, frame: Frame, message: Message) -> None:
+        """Take a ruling that was decided once before."""
+        verdict, _, code = frame.fact("ruling").partition("/")
+        if message.sender != REFEREE:
+            return
+        if verdict != "opened":
+            self._settle(self._answered(frame, message))
+        elif self._begun(message, code) is not None:
+            self._opened_names.add(message.session)
 
     def _ruled(self, frame: Frame, message: Message) -> bool:
         """Apply a ruling; tell whether it counts."""
         verdict, _, code = frame.fact("ruling").partition("/")
         if verdict == "opened":
             return self._opened(message, code)
-        at_ms = time_of(message.id)
         found = self._answered(frame, message)
-        if found is not None:
-            judgment = self.judge(found, at_ms)
-        else:
-            judgment = self.judge_tick(self.sessions.get(message.session), at_ms)
-        if (judgment.rule.verdict, judgment.rule.code) != (verdict, code):
-            return False
-        self._settle(found)
-        if found is not None and found.pin:
-            self.messages.insert(-1, found.message)  # a block stands before the ruling that adopts it
-        self._apply(judgment, message, found)
-        return True
+        said = Rule(verdict, code, "")
+        for judgment in self._possible(found, message, said):
+            session = judgment.session.name if judgment.session is not None else ""
+            if (*judgment.rule[:2], session) == (verdict, code, message.session) and verdict:
+                self._settle(found)
+                self._apply(judgment, message, found)
+                return True
+        return False
+
+    def _possible(self, found: Unruled | None, ruling: Message, said: Rule) -> Iterator[Judgment]:
+        """Give what the rules can have said at the time of a ruling, likeliest first."""
+        at_ms = time_of(ruling.id)
+        session = self.sessions.get(ruling.session)
+        if found is None:
+            if session is not None and ruling.re == session.last:
+                yield self.judge_tick(session, at_ms)
+            return
+        yield self.judge(found, at_ms)
+        block = found.message
+        if block.edited:
+            yield from recollections(session, block, said, at_ms)
+        elif not found.prose:  # the workspace's roster may have been another one then
+            named = {block.sender, *block.to} - {""}
+            for names in ((*self.names, *named), {*self.names} - named):
+                yield judge_block(self._floor._replace(names=names), block, at_ms)
 
     def _opened(self, message: Message, code: str) -> bool:
-        opening = read_opening(message.session, message.body)
-        rules = rules_for(code)
-        if opening is None or rules is None or opening.protocol != code or message.session in self.sessions:
+        session = self._begun(message, code)
+        if session is None or message.session in self._opened_names:
             return False
         self.count += 1
-        state = rules.begin(opening, time_of(message.id))
-        session = Session(self.count, opening, state, message.at, message.id)
-        self.sessions[message.session] = session
-        self.touched.add(message.session)
-        self._notify(message, opening.names, message.session)
-        self._record(message, message.re, HUMAN, Rule("opened", code, ""))
+        self._opened_names.add(session.name)
+        self.sessions[session.name] = session
+        self.touched.add(session.name)
+        self._notify(message, session.opening.names, session.name)
+        self._record(message, HUMAN, Rule("opened", code, ""))
         return True
 
-    def _answered(self, frame: Frame, message: Message) -> Unruled | None:
-        """Find what a ruling answers: a waiting block, or the loose text that it pins."""
-        pinned = frame.fact("text")
-        if not pinned:
-            return next((item for item in self.waiting if item.message.id == message.re), None)
-        for piece in self._loose:
-            place = find_pinned(piece.text, pinned)
-            if place is not None:
-                start, end = place
-                text = Loose(piece.start + start, piece.start + end, piece.text[start:end])
-                by = frame.fact("by")
-                return Unruled(adopted_message(text, message.re, by, message.at), pinned, prose=not by)
-        return self._edited(message, pinned, frame.fact("by"))
+    def _begun(self, message: Message, code: str) -> Session | None:
+        """Give the session that an opening ruling begins, or None where the rules know no such."""
+        return begin_session(message, code, self.count + 1, time_of(message.id))
 
-    def _edited(self, message: Message, pinned: str, author: str) -> Unruled | None:
-        """Find the block that stands where an adopted one stood, its text changed since."""
-        for item in self._hands(self._loose):
-            if not item.prose and item.message.sender == author:
-                stamped = item.message._replace(id=message.re, at=message.at, edited=True)
-                return Unruled(stamped, pinned)
+    def _answered(self, frame: Frame, ruling: Message) -> Unruled | None:
+        """Find what a ruling answers: a waiting block, or the loose text that it pins."""
+        pinned, author = frame.fact("text"), frame.fact("by")
+        if not pinned:
+            return next((item for item in self.waiting if item.message.id == ruling.re), None)
+        if not re.fullmatch(_PIN, pinned) or not is_id(ruling.re) or ruling.re >= ruling.id:
+            return None
+        words = self._floor._replace(names=()).vocabulary  # prose once is prose, whoever joined since
+        for gap in self._gaps:
+            found = find_block(gap, pinned, author) if author else find_prose(gap, pinned, words)
+            if found is not None:
+                return Unruled(found._replace(id=ruling.re, at=ruling.at), pinned, prose=not author)
+        return self._edited(ruling, pinned, author)
+
+    def _edited(self, ruling: Message, pinned: str, author: str) -> Unruled | None:
+        """Find what stands where something adopted stood, by the same author, its text changed since."""
+        words = self._floor._replace(names=(*self.names, author)).vocabulary
+        words = words._replace(tags={*words.tags, *TAGS})  # the session may be closed by now
+        for item in self._hands((gap for gap in self._gaps if gap.changed), words):
+            if item.prose == (not author) and item.message.sender == author.removeprefix(NAMELESS):
+                stamped = item.message._replace(id=ruling.re, at=ruling.at, edited=True)
+                return item._replace(message=stamped, pin=pinned)
         return None
 
     def _settle(self, item: Unruled | None) -> None:
-        """Strike what was ruled on from what waits."""
+        """Strike what was ruled on from what waits; a block by hand stands before the ruling that adopts it."""
         if item is None:
             return
         self.waiting = [other for other in self.waiting if other.message.id != item.message.id]
         if item.pin:
-            self._loose = _cut(self._loose, item.message.start, item.message.end)
+            self._gaps = cut(self._gaps, item.message.start, item.message.end)
+            self.messages.insert(-1, item.message)
 
     def _apply(self, judgment: Judgment, ruling: Message, found: Unruled | None) -> None:
         """Make the judgment true: the session's new state, and who is told."""
         session = judgment.session
         block = found.message if found is not None else None
-        name = session.opening.session if session is not None else ""
+        name = session.name if session is not None else ""
         label = "" if block is None else "prose" if found is not None and found.prose else label_of(block)
-        self._record(ruling, ruling.re, label, judgment.rule)
+        self._record(ruling, label, judgment.rule)
         for effect in judgment.effects:
             if isinstance(effect, Notify):
                 told = block if effect.block and block is not None else ruling
                 self._notify(told, effect.names, name)
-        if session is not None:
-            close = judgment.close
-            self.sessions[name] = session._replace(
-                state=judgment.state,
-                last=ruling.id,
-                closed=close.state if close else "",
-                result=_status_lines(ruling.body) if close else (),
-            )
-            self.touched.add(name)
+        if session is None:
+            return
+        close = judgment.close
+        self.sessions[name] = session._replace(
+            state=judgment.state,
+            last=ruling.id,
+            closed=close.state if close else "",
+            result=session.status(judgment.state, ruling.body) if close else (),
+        )
+        self.touched.add(name)
 
-    def _record(self, ruling: Message, block: str, label: str, rule: Rule) -> None:
+    def _record(self, ruling: Message, label: str, rule: Rule) -> None:
         why = ruling.header.removeprefix(f"[{REFEREE}]").strip()
-        self.rulings.append(Ruling(ruling.id, ruling.session, block, label, rule.verdict, rule.code, why))
+        self.rulings.append(Ruling(ruling.id, ruling.session, ruling.re, label, rule.verdict, rule.code, why))
 
     def _notify(self, message: Message, names: Iterable[str], session: str) -> None:
-        seated = {name for s in self.sessions.values() for name in s.opening.names}
-        known = {*self.names, *seated, HUMAN}  # no name out of a text becomes a file's name unchecked
+        known = self._floor.vocabulary.names  # no name out of a text becomes a file's name unchecked
         if told := tuple(dict.fromkeys(name for name in names if name in known)):
             self.notices.append(Notice(message, told, session))
 
-    def _recipients(self, message: Message) -> tuple[str, ...]:
-        if EVERYBODY in message.to:
-            return tuple(name for name in self.names if name != message.sender)
-        return message.to
-
     # -- asking the rules -------------------------------------------------------------------------
 
-    def vocabulary(self) -> Vocabulary:
-        """Give the tags and names that make a header now."""
-        open_sessions = [session for session in self.sessions.values() if not session.closed]
-        tags = {tag for session in open_sessions for tag in session.rules.TAGS}
-        seated = {name for session in open_sessions for name in session.opening.names}
-        return Vocabulary(tags, {*self.names, *seated, HUMAN})
+    @property
+    def _floor(self) -> Floor:
+        return Floor(self.sessions, self.names)
 
     def pending(self, *, rested: bool) -> Unruled | None:
         """Give the first thing that a ruling is due for, in the order in which they stand.
 
         What stands behind the last frame counts only when it has `rested`: its writer may be half-way.
         """
-        items = [*self.waiting, *self._hands(self._loose)]
+        items = [*self.waiting, *self._hands(self._gaps)]
         if rested:
             tail = self._hands(self._tail)
-            if tail and not tail[-1].prose and not tail[-1].message.body.strip():
-                tail.pop()  # a header alone: its text is still to come
+            if tail and is_begun(tail[-1]):
+                tail.pop()
             items += tail
         return min(items, key=lambda item: item.message.start, default=None)
 
@@ -268,115 +245,36 @@ class Book:
 
     def unruled_hands(self) -> list[Unruled]:
         """Give what hands wrote and no ruling has answered."""
-        return self._hands((*self._loose, *self._tail))
+        return self._hands((*self._gaps, *self._tail))
 
-    def _hands(self, pieces: Iterable[Loose]) -> list[Unruled]:
-        words = self.vocabulary()
-        found = []
-        for piece in pieces:
-            for part in split_loose(piece.text, piece.start, words):
-                if isinstance(part, HandBlock):
-                    found.append(Unruled(from_hand(part), pin(part.text)))
-                else:
-                    found.append(Unruled(_prose(part), pin(part.text), prose=True))
-        return found
+    def _hands(self, gaps: Iterable[Gap], words: Vocabulary | None = None) -> list[Unruled]:
+        words = words or self._floor.vocabulary
+        return [item for gap in gaps for item in parts_of(gap, words)]
 
     def judge(self, item: Unruled, at_ms: int) -> Judgment:
         """Say what the rules say to a block; changes nothing."""
-        message = item.message
         if item.prose:
-            lines = item.pin.partition("/")[2]
-            return Judgment(Rule("noted", "prose", f"noted: {lines} lines under no header belong to nobody"))
-        seat = self._session_of(message)
-        if isinstance(seat, Rule):
-            return _aside(seat, message, self._recipients(message))
-        state, effects = seat.rules.step(seat.opening, seat.state, _posted(message, at_ms))
-        rule = effects[0]
-        assert isinstance(rule, Rule)
-        return Judgment(rule, seat, state, effects)
+            return judge_prose(item.pin.partition("/")[2])
+        return judge_block(self._floor, item.message, at_ms)
 
     def judge_tick(self, session: Session | None, at_ms: int) -> Judgment:
         """Say what the rules say to time going by in a session; verdict and code are empty for nothing."""
-        if session is None or session.closed:
-            return Judgment(Rule("", "", ""))
-        state, effects = session.rules.step(session.opening, session.state, Ticked(at_ms))
-        if not effects:
-            return Judgment(Rule("", "", ""))
-        rule = effects[0]
-        assert isinstance(rule, Rule)
-        return Judgment(rule, session, state, effects)
+        return Judgment(NOTHING) if session is None or session.closed else judge_time(session, at_ms)
 
     def due(self, at_ms: int) -> Session | None:
         """Give a session in which time has run out, or None."""
-        for session in self.sessions.values():
-            if not session.closed and session.rules.due_ms(session.opening, session.state) <= at_ms:
+        for session in self._floor.open:
+            if session.rules.due_ms(session.opening, session.state) <= at_ms:
                 return session
         return None
 
     def next_due_ms(self) -> int | None:
         """Give the time at which the first session will be due."""
-        open_sessions = [session for session in self.sessions.values() if not session.closed]
-        return min((s.rules.due_ms(s.opening, s.state) for s in open_sessions), default=None)
+        return min((s.rules.due_ms(s.opening, s.state) for s in self._floor.open), default=None)
 
     def playing(self, name: str) -> list[Session]:
         """Give the open sessions in which an agent takes part, in the order of opening."""
-        return [s for s in self.sessions.values() if not s.closed and s.opening.seat(name)]
-
-    def _session_of(self, message: Message) -> Session | Rule:
-        """Give the session that a block belongs to, or the ruling where it belongs to none."""
-        if message.session:
-            session = self.sessions.get(message.session)
-            if session is not None and not session.closed:
-                return session
-            return self._no_such_session(message)
-        if not message.sender:
-            playing = [s for s in self.sessions.values() if not s.closed and message.tag in s.rules.TAGS]
-        else:
-            playing = self.playing(message.sender)
-        if message.to and not message.tag:
-            unknown = [name for name in message.to if name not in (*self.names, HUMAN, EVERYBODY)]
-            if unknown:
-                return Rule("refused", "unknown-agent", f"no agent {unknown[0]}; {self._meant(unknown[0])}")
-            return Rule("adopted", "message", f"message from {message.sender}, by hand and so unproven")
-        if len(playing) == 1:
-            return playing[0]
-        if not playing:
-            return self._plays_nowhere(message)
-        ids = ", ".join(session.opening.session for session in playing)
-        return Rule(
-            "refused",
-            "which-session",
-            f"which session? write [{label_of(message)}] in {ids.split(', ')[0]} (of {ids})",
-        )
-
-    def _no_such_session(self, message: Message) -> Rule:
-        name, known = message.session, self.sessions.get(message.session)
-        near = nearest(name, [s.opening.session for s in self.sessions.values() if not s.closed])
-        why = f"{name} is closed" if known else f"no session {name} is open"
-        return Rule("refused", "no-such-session", f"{why}; did you mean {near}?" if near else why)
-
-    def _plays_nowhere(self, message: Message) -> Rule:
-        """Answer a block whose author has no open session, or is nobody."""
-        tagged = [s for s in self.sessions.values() if not s.closed and message.tag in s.rules.TAGS]
-        if message.sender and message.sender not in (*self.names, HUMAN):
-            meant = self._meant(message.sender)
-            return Rule("refused", "unknown-agent", f"no agent {message.sender}; {meant}")
-        if tagged:
-            first = tagged[0]
-            return Rule(
-                "refused",
-                "not-in-session",
-                f"{message.sender} takes no part in {first.opening.session};"
-                f" {' and '.join(first.opening.names)} do, and {' and '.join(first.waiting_for)} moves next",
-            )
-        return Rule(
-            "refused", "no-session", f"no session is open for {message.sender}: begin one with `moot start`"
-        )
-
-    def _meant(self, word: str) -> str:
-        known = sorted({*self.names, *(name for s in self.sessions.values() for name in s.opening.names)})
-        near = nearest(word, known)
-        return f"did you mean {near}?" if near else f"known are {', '.join(known)}"
+        return [session for session in self._floor.open if session.opening.seat(name)]
 
     # -- keeping it -------------------------------------------------------------------------------
 
@@ -384,128 +282,30 @@ class Book:
         """Give what waits, as JSON values; sessions are dumped one by one."""
         return {
             "count": self.count,
+            "opened": sorted(self._opened_names),
             "waiting": [list(item.message) for item in self.waiting],
-            "loose": [[piece.start, piece.end, piece.text.decode("latin-1")] for piece in self._loose],
+            "loose": [[gap.start, gap.end, gap.text.decode("latin-1"), gap.changed] for gap in self._gaps],
         }
 
     def forget_news(self) -> None:
         """Drop what was learned since the last time, and the sessions that are closed."""
-        self.notices, self.messages, self.touched = [], [], set()
+        self.notices, self.messages, self.touched, self.void = [], [], set(), []
         self.sessions = {name: session for name, session in self.sessions.items() if not session.closed}
 
     def load(self, data: dict[str, Any], sessions: Iterable[Session]) -> None:
-        """Take up what was dumped."""
+        """Take up what was dumped, in an empty book."""
         self.count = data["count"]
+        self._opened_names = set(data["opened"])
         self.waiting = [Unruled(_message(values)) for values in data["waiting"]]
-        self._loose = [Loose(start, end, text.encode("latin-1")) for start, end, text in data["loose"]]
-        self.sessions = {session.opening.session: session for session in sessions}
-
-
-def dump_session(session: Session) -> dict[str, Any]:
-    """Give a session as JSON values."""
-    opening = session.opening._asdict()
-    opening["roster"] = [list(seat) for seat in session.opening.roster]
-    return {**session._asdict(), "opening": opening, "state": list(session.state)}
-
-
-def load_session(data: Any) -> Session:
-    """Take a session back from JSON values."""
-    from ..parsers.seats import Seat
-
-    values = dict(data["opening"])
-    values["roster"] = tuple(Seat(*seat) for seat in values["roster"])
-    values["options"] = tuple((key, value) for key, value in values["options"])
-    opening = Opening(**values)
-    rules = rules_for(opening.protocol)
-    assert rules is not None
-    result = tuple((key, value) for key, value in data["result"])
-    return Session(**{**data, "opening": opening, "state": rules.State(*data["state"]), "result": result})
+        self._gaps = [
+            Gap(start, end, text.encode("latin-1"), changed) for start, end, text, changed in data["loose"]
+        ]
+        self.sessions = {session.name: session for session in sessions}
 
 
 def time_of(block_id: str) -> int:
     """Give the time in an id, in milliseconds since 1970: it never goes back, as the order does not."""
     return to_number(block_id) >> RANDOM_BITS
-
-
-def label_of(message: Message) -> str:
-    """Give who speaks in one form, whatever the header looked like: `PEER_A - CC`."""
-    return Header(message.tag, message.sender, message.role).label or "nobody"
-
-
-def _posted(message: Message, at_ms: int) -> Posted:
-    """Tell a protocol what a block says, without its text."""
-    tokens = tokens_of(message.body, message.sender)
-    names = {token.name for token in tokens} | ({message.tag} if message.tag in LETTERS else set())
-    reason = message.body.split("\n", 1)[0] if message.tag == "INCOMPLETE" else ""
-    reason = next((token.rest for token in tokens if token.name == "INCOMPLETE"), reason)
-    attached = attachment_of(message.body)
-    artifact = attached.sha256 if attached and attached.holds_artifact else artifact_of(message.body)
-    return Posted(
-        block=message.id,
-        author=message.sender,
-        tag=message.tag,
-        role=message.role,
-        tokens=tuple(sorted(names)),
-        reason=reason.lstrip(" -:\u2013\u2014"),
-        artifact=digest(artifact.encode()) if artifact else "",
-        empty=not message.body.strip(),
-        at_ms=at_ms,
-    )
-
-
-def _aside(rule: Rule, message: Message, recipients: tuple[str, ...]) -> Judgment:
-    """Give the judgment on a block outside all sessions: a message is delivered, the rest is answered."""
-    if rule.verdict == "adopted":
-        return Judgment(rule, effects=(rule, Notify(recipients, block=True)))
-    return Judgment(rule, effects=(rule, Notify((message.sender,))))
-
-
-def adopted_message(piece: Loose, block_id: str, author: str, at: str = "") -> Message:
-    """Read a block by hand that a ruling adopted, whatever tags and names are in play by now.
-
-    `author` is the one that the ruling names, `?` where the block names none.
-    """
-    first = piece.text.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
-    header = _any_header(first, author)
-    if header is None:
-        return _prose(Prose(*piece))._replace(id=block_id, at=at)
-    words = Vocabulary((header.tag,) if header.tag else (), (header.name,) if header.name else ())
-    blocks = [part for part in split_loose(piece.text, piece.start, words) if isinstance(part, HandBlock)]
-    body = "\n".join([blocks[0].body, *(part.text.decode("utf-8", "replace") for part in blocks[1:])])
-    return from_hand(blocks[0]._replace(end=piece.end, body=body))._replace(id=block_id, at=at)
-
-
-def _any_header(line: str, author: str) -> Header | None:
-    """Read a header by the author that the ruling names, or one that names nobody."""
-    if author and author != "?":
-        return read_header(line, Vocabulary((), (author,)))
-    if author == "?":
-        word = line.strip(" #*_").removeprefix("[").partition("]")[0]
-        return read_header(line, Vocabulary((word,), ()))
-    return None
-
-
-def _prose(part: Prose) -> Message:
-    body = part.text.decode("utf-8", "replace")
-    return Message("", "", "", (), "", "", "", "", "", body, "hand", part.start, part.end)
-
-
-def _cut(pieces: list[Loose], start: int, end: int) -> list[Loose]:
-    """Take the bytes from `start` to `end` out of loose pieces."""
-    kept = []
-    for piece in pieces:
-        if piece.end <= start or piece.start >= end:
-            kept.append(piece)
-            continue
-        kept.append(Loose(piece.start, start, piece.text[: max(0, start - piece.start)]))
-        kept.append(Loose(end, piece.end, piece.text[end - piece.start :]))
-    return [piece for piece in kept if piece.text.strip()]
-
-
-def _status_lines(body: str) -> tuple[tuple[str, str], ...]:
-    from ..parsers.fields import read_fields
-
-    return tuple(read_fields(body).items())
 
 
 def _message(values: Sequence[Any]) -> Message:

@@ -8,7 +8,8 @@ from types import FrameType
 from ..bus.watcher import Watcher
 from ..parsers.errors import MootError, NotFound, StoreError
 from .book import Ruling
-from .referee import REST_S, Referee
+from .reader import REST_S
+from .referee import Referee
 
 COMMIT_EVERY_S = 180.0  # a batch at a time: the branch's history stays readable, and little is lost
 
@@ -92,10 +93,9 @@ def _patience(referee: Referee, commit_at: float, committed: str) -> float | Non
 
 
 def _become_referee(referee: Referee) -> None:
-    if not referee.take_lease():
-        holder = referee.lease.read_note() or "unknown"
+    if not referee.lease.take():
         raise NotFound(
-            f"the referee runs already, as process {holder}",
+            f"the referee runs already, as process {referee.lease.holder()}",
             where=str(referee.workspace.folder),
             then="leave it running, or stop that process first",
         )

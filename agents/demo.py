@@ -16,9 +16,9 @@ from ..parsers.errors import StoreError, UsageError
 from ..parsers.names import did_you_mean
 from ..parsers.screen import visible
 from ..workspace.folder import open_folder
-from .book import Session
+from .protocols.session import Session
+from .reader import Reader
 from .reading import entries, read_whole
-from .referee import Referee
 
 PROMPT = """\
 Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.
@@ -45,7 +45,7 @@ def show(protocol: str) -> None:
         for name in ("CC", "CX"):
             agent = (sys.executable, "-m", "moot.agents.mock")
             processes.append(_spawn(agent, "--as", name, cwd=top, env=env))
-        session = _follow(Referee(open_folder(top / "comms"), read_only=True), processes)
+        session = _follow(Reader(open_folder(top / "comms")), processes)
     finally:
         for process in reversed(processes):
             process.terminate()
@@ -54,13 +54,13 @@ def show(protocol: str) -> None:
     _say_goodbye(top, session)
 
 
-def _follow(referee: Referee, processes: list[subprocess.Popen[bytes]]) -> Session:
+def _follow(reader: Reader, processes: list[subprocess.Popen[bytes]]) -> Session:
     """Print each new block, until the session is closed; give it."""
     printed = 0
     deadline = time.monotonic() + TIME_LIMIT_S
-    with Watcher(referee.workspace.ledger) as watcher:
+    with Watcher(reader.workspace.ledger) as watcher:
         while time.monotonic() < deadline:
-            reading = read_whole(referee)
+            reading = read_whole(reader)
             listed = entries(reading)
             for message, _, _ in listed[printed:]:
                 _print_block(message.header, message.body, by_referee=message.origin == "referee")
@@ -72,7 +72,7 @@ def _follow(referee: Referee, processes: list[subprocess.Popen[bytes]]) -> Sessi
             if failed is not None:
                 raise StoreError(f"a process of the demo ended with exit code {failed.returncode}")
             watcher.wait(1.0)
-    raise StoreError(f"the demo did not end within {TIME_LIMIT_S:g} s", where=str(referee.workspace.folder))
+    raise StoreError(f"the demo did not end within {TIME_LIMIT_S:g} s", where=str(reader.workspace.folder))
 
 
 def _print_block(header: str, body: str, *, by_referee: bool) -> None:

@@ -10,8 +10,8 @@ from ..bus.watcher import Watcher
 from ..parsers.artifact import artifact_of
 from ..parsers.errors import NotFound, Refused, StoreError, UsageError
 from ..parsers.screen import one_line
-from .book import Session, load_session
 from .posting import take_turn
+from .protocols.session import Session, load_session
 from .referee import Referee
 from .runners import Answer, CommandRunner
 

@@ -5,14 +5,16 @@ import os
 import sys
 from pathlib import Path
 
+from ..bus.batch import Draft
 from ..bus.messages import EVERYBODY, HUMAN, Message
 from ..parsers.attachment import stub
 from ..parsers.errors import NotFound, Refused, UsageError
 from ..parsers.names import did_you_mean, shown
 from ..parsers.tokens import tokens_of
 from ..workspace.files import store_error, write_whole
-from .book import Session
-from .referee import Draft, Outcome, Referee
+from .protocols.session import Session
+from .reader import Reader
+from .referee import Outcome, Referee
 
 MAX_BYTES = 64 * 1024 * 1024  # beyond this a text is a file, and a path to it is the message
 
@@ -115,7 +117,7 @@ def acknowledge(referee: Referee, sender: str, block_id: str) -> Outcome | None:
     return referee.post(draft)
 
 
-def find_block(referee: Referee, block_id: str) -> Message:
+def find_block(referee: Reader, block_id: str) -> Message:
     """Find a block by its id or the unmistakable beginning of one; NotFound says what is near."""
     referee.refresh()
     message = referee.message(block_id)

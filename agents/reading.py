@@ -7,7 +7,7 @@ from ..bus.index import Index
 from ..bus.messages import Message
 from ..parsers.frames import Frame, scan
 from .book import Book, Ruling
-from .referee import Referee
+from .reader import Reader
 
 
 class Reading(NamedTuple):
@@ -20,12 +20,12 @@ class Reading(NamedTuple):
     lost_head: str
 
 
-def read_whole(referee: Referee) -> Reading:
+def read_whole(reader: Reader) -> Reading:
     """Fold the ledger, trusting nothing that was kept beside it but the id of the last block."""
-    head = known_head(referee.index)
-    data = referee.ledger.read()
+    head = known_head(reader.index)
+    data = reader.ledger.read()
     linked, tail, quoted = trace(scan(data), data, head)
-    book = Book(referee.settings.names)
+    book = Book(reader.settings.names)
     for one in linked:
         book.take(one)
     book.take_tail(tail)

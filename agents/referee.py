@@ -6,7 +6,6 @@ one pass of its own, so that a session gets on with no daemon at all.
 """
 
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -14,49 +13,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ..bus.chain import Link, Linked, Tail, follow, trace
+from ..bus.batch import PREVIOUS, Batch, Draft
 from ..bus.inboxes import Inboxes
-from ..bus.index import BlockRow, Index, Mail, SessionRow, stamp_of
-from ..bus.ledger import Ledger, Moved, Stamp
-from ..bus.locks import Lock
-from ..bus.messages import REFEREE, Message, from_frame
-from ..parsers.attachment import private_hash, private_stub
+from ..bus.index import BlockRow, Index, Mail, SessionRow
+from ..bus.ledger import Moved
+from ..bus.messages import REFEREE, Message
+from ..parsers.attachment import private_stub
 from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
-from ..parsers.frames import TORN, Frame, Loose, digest, escape, gap_hash, render, scan
+from ..parsers.headers import Header, Vocabulary, read_header
 from ..parsers.ids import RANDOM_BITS, mint
 from ..parsers.tokens import unclosed
-from ..workspace.files import read_regular, store_error, write_whole
+from ..workspace.files import store_error, write_whole
 from ..workspace.folder import Workspace
-from ..workspace.settings import Settings, read_settings
-from .book import (
-    Book,
-    Judgment,
-    Ruling,
-    Session,
-    Unruled,
-    adopted_message,
-    dump_session,
-    load_session,
-    time_of,
-)
+from ..workspace.settings import Settings
+from .book import Ruling, time_of
 from .closing import close_session
+from .protocols.asking import Judgment
+from .protocols.hands import Unruled
+from .protocols.session import Session, dump_session
+from .reader import REST_S, Reader
 
-REST_S = 0.5  # hands may be half-way through a block until the file has rested this long
 HANDS_PATIENCE_S = 3.0  # but somebody who never stops writing does not hold the others up
 RULING_PATIENCE_S = 10.0  # a referee needs milliseconds; after ten seconds it is stopped
-PREVIOUS = "previous"  # stands for the id of the draft before, which nobody knows before it is written
-
-
-class Draft(NamedTuple):
-    """A block that is to be written: the header line without its number signs, and the body."""
-
-    sender: str
-    header: str
-    body: str
-    to: tuple[str, ...] = ()
-    session: str = ""
-    re: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -66,260 +44,38 @@ class Outcome(NamedTuple):
     ruling: Ruling | None
 
 
-class _Batch:
-    """Frames that are appended in one write, each taken into the book as it is made."""
+class Referee(Reader):
+    """One process's hold on a workspace, with the lease when nobody else has it."""
 
-    def __init__(self, head: Link | None, tail: Tail, size: int) -> None:
-        self.head = head
-        self.tail = tail
-        self.size = size
-        self.data = bytearray()
-
-    def add(self, draft: Draft, block_id: str, now_ms: int) -> Linked:
-        """Render one frame behind the others."""
-        self.close_torn()
-        self.data += _separator(self.tail.raw[-2:], at_start=self.size == 0 and not self.data)
-        closer = unclosed(draft.body) if draft.sender != REFEREE else ""
-        facts = {
-            "id": block_id,
-            "at": stamp_of(now_ms),
-            "from": draft.sender,
-            "to": ",".join(draft.to),
-            "in": draft.session,
-            "re": draft.re,
-            "prev": self.head.hash if self.head else "",
-            "gap": gap_hash(self.tail.raw),
-            **dict(draft.facts),
-        }
-        content = f"### {draft.header}".encode()
-        if draft.body:
-            content += b"\n\n" + escape(draft.body.encode("utf-8", "replace"))
-        raw = render(facts, content, closer.encode())
-        start = self.size + len(self.data)
-        self.data += raw + b"\n"
-        frame = next(piece for piece in scan(raw, start) if isinstance(piece, Frame))
-        linked = Linked(frame, self.tail.loose, facts["gap"])
-        self.head = Link(frame.id, frame.hash, frame.start, frame.end)
-        self.tail = Tail(frame.end, (), b"\n", torn=False)
-        return linked
-
-    def close_torn(self) -> None:
-        """End what a writer that died has left, so that what stands below it is read."""
-        if self.tail.torn:
-            marker = (b"" if self.tail.raw.endswith(b"\n") else b"\n") + TORN + b"\n"
-            self.data += marker
-            self.tail = self.tail._replace(raw=self.tail.raw + marker, torn=False)
-
-
-def _separator(before: bytes, *, at_start: bool) -> bytes:
-    """Give what makes a blank line between what stands there and a marker."""
-    if at_start or before.endswith(b"\n\n"):
-        return b""
-    return b"\n" if before.endswith(b"\n") else b"\n\n"
-
-
-class Referee:
-    """One process's hold on a workspace: its ledger, its book, and the lease when it has it."""
-
-    def __init__(
-        self, workspace: Workspace, settings: Settings | None = None, *, read_only: bool = False
-    ) -> None:
-        """Open a workspace; nothing is read before it is needed, and `read_only` writes nothing at all."""
-        self.read_only = read_only
-        if not read_only:
-            make_state_folder(workspace.state)
-        self.workspace = workspace
-        self.settings = settings or read_settings(workspace.folder)
-        self.lease = Lock(workspace.state / "lease")
-        self.ledger = Ledger(workspace.ledger, Lock(workspace.state / "lock"))
-        self.index = Index(workspace.state / "index.db", read_only=read_only)
+    def __init__(self, workspace: Workspace, settings: Settings | None = None) -> None:
+        """Open a workspace; StoreError where its `.state/` cannot be made."""
+        make_state_folder(workspace.state)
+        super().__init__(workspace, settings, index=Index(workspace.state / "index.db"))
         self.inboxes = Inboxes(workspace.inbox)
         self.rulings: list[Ruling] = []
         self._ended: list[str] = []
-        self.notes: list[str] = []
-        self._holds_lease = self._was_referee = False
-        self._book: Book | None = None
-        self._head: Link | None = None
-        self._standing = ""
-        self._tail = Tail(0, (), b"", torn=False)
-        self._stamp: Stamp | None = None
-        self._seen_at = 0.0
 
-    # -- reading ----------------------------------------------------------------------------------
-
-    @property
-    def book(self) -> Book:
-        """The book as of the last `refresh`."""
-        if self._book is None:
-            self.refresh()
-        assert self._book is not None
-        return self._book
-
-    @property
-    def head_id(self) -> str:
-        """The id of the last block."""
-        return self._head.id if self._head else ""
-
-    def is_head_new(self, since: str) -> bool:
-        """Tell whether the ledger has gone on since the block `since`."""
-        return self.head_id != since
-
-    def refresh(self) -> None:
-        """Read what was added to the ledger since the last time: a change costs what it adds.
-
-        A part of the ledger that is not as it was read (an editor wrote the file anew) is read again whole.
-        """
-        stamp = self.ledger.stamp()
-        if self._book is not None and stamp == self._stamp:
-            return
-        if self._book is None and not self._load():
-            self._rebuild()
-            self._stamp, self._seen_at = stamp, time.monotonic()
-            if not self.read_only:
-                self._save(receipts_lost=True)
-            return
-        base = self._head.start if self._head else 0
-        data = self.ledger.read(base) if base <= stamp.size else b""
-        length = self._head.end - base if self._head else 0
-        if self._head is not None and digest(data[:length]) != self._standing:
-            self._rebuild()
-        else:
-            behind = data[length:]
-            linked, self._tail = follow(self._head, scan(behind, base + length), behind, base + length)
-            self._take(linked)
-        self._stamp, self._seen_at = stamp, time.monotonic()
+    def _read_anew(self) -> None:
+        self._save(receipts_lost=True)
 
     def _reopen_if_gone(self) -> None:
         """Begin anew where the folder was moved and made again, or `.state` was deleted."""
         if not self.index.is_gone():
             return
+        was_ours = self.lease.is_ours
         self.close()
         self._forget()
-        if self._was_referee:
-            self.take_lease()
-
-    def _load(self) -> bool:
-        """Take up the book where the index left it; tell whether there was any."""
-        saved = self.index.load()
-        if not saved.version:
-            return False
-        self._book = Book(self.settings.names)
-        self._book.load(dict(saved.cursor["book"]), (load_session(row.data) for row in saved.sessions))
-        self._head, self._standing = Link(*saved.cursor["head"]), saved.cursor["standing"]
-        return True
-
-    def _take(self, linked: list[Linked]) -> None:
-        book = self.book
-        for one in linked:
-            book.take(one)
-            self._head = Link(one.frame.id, one.frame.hash, one.frame.start, one.frame.end)
-            self._standing = one.frame.hash
-        book.take_tail(self._tail)
-
-    def _rebuild(self) -> None:
-        """Read the whole ledger. What was decided up to the known head stays decided."""
-        known = self.index.load()
-        data = self.ledger.read()
-        before = Link(*known.cursor["head"]) if known.version else None
-        linked, self._tail, _ = trace(scan(data), data, before.id if before else "")
-        book = self._book = Book(self.settings.names)
-        passed = before is None or all(one.frame.id != before.id for one in linked)
-        if before is not None and passed:
-            self.notes.append("the ledger lost its last block, so all of it was read anew")
-        for one in linked:
-            book.take(one, decided=not passed)
-            if before is not None and one.frame.id == before.id:
-                waiting = book.waiting
-                book.sessions = {row.id: load_session(row.data) for row in known.sessions}
-                book.count = known.cursor["book"]["count"]
-                book.waiting = waiting
-                passed = True
-            kept = before.hash if before is not None and one.frame.id == before.id else one.frame.hash
-            self._head = Link(one.frame.id, kept, one.frame.start, one.frame.end)
-            self._standing = one.frame.hash
-        if not linked:
-            self._head, self._standing = None, ""
-        book.take_tail(self._tail)
-
-    def _forget(self) -> None:
-        """Drop what is in memory: the next reading begins at what was saved."""
-        self._book, self._head, self._stamp, self._standing = None, None, None, ""
-        self._tail = Tail(0, (), b"", torn=False)
-
-    def message(self, block_id: str) -> Message | None:
-        """Find a block by its id; None where there is none."""
-        for message in reversed(self.book.messages):
-            if message.id == block_id:
-                return message
-        row = self.index.block(block_id)
-        if row is None:
-            return None
-        return self._read_block(row)
+        make_state_folder(self.workspace.state)
+        if was_ours:
+            self.lease.take()
 
     def put_aside(self, body: str) -> str:
         """Keep a private text out of the ledger; give the stub that stands there for it."""
         data = body.encode("utf-8", "replace")
         sha256 = hashlib.sha256(data).hexdigest()
-        self._private.mkdir(mode=0o700, exist_ok=True)
-        write_whole(self._private / sha256, data, mode=0o600)
+        self.private_folder.mkdir(mode=0o700, exist_ok=True)
+        write_whole(self.private_folder / sha256, data, mode=0o600)
         return private_stub(body, sha256)
-
-    def unsealed(self, message: Message) -> Message:
-        """Give a message as its reader sees it: a private one with its text."""
-        sha256 = private_hash(message.body)
-        text = read_regular(self._private / sha256) if sha256 else None
-        return message._replace(body=text.decode("utf-8", "replace")) if text is not None else message
-
-    @property
-    def _private(self) -> Path:
-        return self.workspace.state / "private"
-
-    def _read_block(self, row: BlockRow) -> Message | None:
-        data = self.ledger.read(row.start, row.start + row.size)
-        if not row.author:
-            frames = [piece for piece in scan(data, row.start) if isinstance(piece, Frame)]
-            return from_frame(frames[0]) if frames and frames[0].id == row.id else None
-        return adopted_message(Loose(row.start, row.start + row.size, data), row.id, row.author)
-
-    # -- the lease --------------------------------------------------------------------------------
-
-    def take_lease(self) -> bool:
-        """Become the referee for as long as this process lives; tell whether that came to pass."""
-        deadline = time.monotonic() + 1.0
-        while not self.lease.try_take():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.005)  # a command holds the lease for the length of one append
-        self.lease.note(f"{os.getpid()}\n")
-        self._holds_lease = self._was_referee = True
-        return True
-
-    def leave_lease(self) -> None:
-        """Stop being the referee."""
-        if self._holds_lease:
-            self._holds_lease = False
-            self.lease.note("")
-            self.lease.give_back()
-
-    def holder(self) -> str:
-        """Give the process id of a running `moot up`, or nothing."""
-        if self._holds_lease or not self.lease.is_held():
-            return ""
-        return self.lease.read_note() or "unknown"
-
-    def _is_vacant(self) -> bool:
-        """Tell whether no other process is the referee."""
-        return self._holds_lease or not self.lease.is_held()
-
-    @contextmanager
-    def _as_referee(self) -> Iterator[bool]:
-        """Hold the lease for one pass, if nobody else has it; the ledger's lock is held around this."""
-        taken = not self._holds_lease and self.lease.try_take()
-        try:
-            yield taken or self._holds_lease
-        finally:
-            if taken:
-                self.lease.give_back()
 
     # -- writing ----------------------------------------------------------------------------------
 
@@ -345,7 +101,7 @@ class Referee:
         """Append once; None where a block before ours waits for another process's ruling."""
         with self._whole(), self.ledger.locked():
             self.refresh()
-            with self._as_referee() as ours:
+            with self.lease.for_one_pass() as ours:
                 batch = self._batch()
                 if ours:
                     self._rule_all(batch)
@@ -367,7 +123,7 @@ class Referee:
         ruling = next((r for r in self.rulings if r.block == ids[0]), None)
         return Outcome(ids[0], ruling)
 
-    def _ask_and_add(self, batch: _Batch, draft: Draft) -> str:
+    def _ask_and_add(self, batch: Batch, draft: Draft) -> str:
         ms = time.time_ns() // 1_000_000
         block_id = mint(ms, secrets.randbits(RANDOM_BITS), batch.head.id if batch.head else "")
         if draft.session and draft.sender != REFEREE:
@@ -382,7 +138,7 @@ class Referee:
         if judgment.rule.verdict == "refused":
             raise Refused(judgment.rule.why)
 
-    def _add(self, batch: _Batch, draft: Draft, block_id: str, ms: int) -> None:
+    def _add(self, batch: Batch, draft: Draft, block_id: str, ms: int) -> None:
         if draft.sender != REFEREE and (closer := unclosed(draft.body)):
             self.notes.append(f"your text left something open, so it was closed with {closer}")
         linked = batch.add(draft, block_id, ms)
@@ -390,11 +146,11 @@ class Referee:
         book.take(linked)
         book.take_tail(batch.tail)
 
-    def _batch(self) -> _Batch:
+    def _batch(self) -> Batch:
         assert self._stamp is not None
-        return _Batch(self._head, self._tail, self._tail.start + len(self._tail.raw))
+        return Batch(self._head, self._tail, self._tail.start + len(self._tail.raw))
 
-    def _flush(self, batch: _Batch) -> None:
+    def _flush(self, batch: Batch) -> None:
         if not batch.data:
             return
         start = self.ledger.append(bytes(batch.data), batch.size)
@@ -437,7 +193,7 @@ class Referee:
             try:
                 with self._whole(), self.ledger.locked():
                     self.refresh()
-                    with self._as_referee() as ours:
+                    with self.lease.for_one_pass() as ours:
                         if ours:
                             batch = self._batch()
                             self._rule_all(batch)
@@ -455,20 +211,7 @@ class Referee:
             return True
         return self.book.due(time.time_ns() // 1_000_000) is not None
 
-    @property
-    def rested(self) -> bool:
-        """Tell whether nobody has written to the ledger for as long as hands are waited for."""
-        if self._stamp is None:
-            return False
-        by_clock = time.time() - self._stamp.modified_ns / 1e9
-        return by_clock >= REST_S or time.monotonic() - self._seen_at >= REST_S
-
-    @property
-    def has_loose_tail(self) -> bool:
-        """Tell whether hands have written something that is not ruled on."""
-        return self.book.has_loose_tail()
-
-    def _rule_all(self, batch: _Batch) -> None:
+    def _rule_all(self, batch: Batch) -> None:
         """Rule on everything that waits, in its order."""
         batch.close_torn()
         while (item := self.book.pending(rested=self.rested)) is not None:
@@ -477,7 +220,7 @@ class Referee:
             judgment = self.book.judge(item, time_of(ruling_id))
             self._rule(batch, judgment, item, ruling_id, ms)
 
-    def _stamped(self, batch: _Batch, item: Unruled, ms: int) -> tuple[str, Unruled]:
+    def _stamped(self, batch: Batch, item: Unruled, ms: int) -> tuple[str, Unruled]:
         """Give the ruling's id, and a block by hand the one below it."""
         last = batch.head.id if batch.head else ""
         if item.pin:
@@ -485,7 +228,7 @@ class Referee:
             item = item._replace(message=item.message._replace(id=last))
         return mint(ms, secrets.randbits(RANDOM_BITS), last), item
 
-    def _rule_time(self, batch: _Batch) -> None:
+    def _rule_time(self, batch: Batch) -> None:
         """Rule on sessions whose time has run out, each once a pass."""
         now_ms = time.time_ns() // 1_000_000
         done: set[str] = set()
@@ -496,7 +239,7 @@ class Referee:
             judgment = self.book.judge_tick(session, time_of(ruling_id))
             self._rule(batch, judgment, None, ruling_id, now_ms)
 
-    def _rule(self, batch: _Batch, judgment: Judgment, item: Unruled | None, ruling_id: str, ms: int) -> None:
+    def _rule(self, batch: Batch, judgment: Judgment, item: Unruled | None, ruling_id: str, ms: int) -> None:
         """Append one ruling; it counts because the book, taking it, asks the rules again."""
         rule, session, close = judgment.rule, judgment.session, judgment.close
         body = ""
@@ -622,11 +365,11 @@ class Referee:
         pause = 0.0005
         self.refresh()
         while not done():
-            if self._is_vacant():
+            if self.lease.is_vacant():
                 self.rule()
             elif time.monotonic() > deadline:
                 raise TimeIsUp(
-                    f"the block is in the ledger, and the referee (process {self.holder()}) does not answer",
+                    f"the block is in the ledger, and the referee (process {self.lease.holder()}) does not answer",
                     where=str(self.workspace.folder),
                     then="do not send it again; see what stops `moot up`",
                 )
@@ -635,13 +378,6 @@ class Referee:
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
             self.refresh()
-
-    def close(self) -> None:
-        """Give back the lease and close all files."""
-        self.leave_lease()
-        self.lease.close()
-        self.ledger.close()
-        self.index.close()
 
 
 def make_state_folder(path: Path) -> None:
@@ -654,8 +390,6 @@ def make_state_folder(path: Path) -> None:
 
 def from_header(draft: Draft) -> Message:
     """Give a draft as the message that it will be, before it is written."""
-    from ..parsers.headers import Header, Vocabulary, read_header
-
     header = read_header(draft.header, Vocabulary((), (draft.sender,))) or Header("", draft.sender)
     return Message(
         "", "", draft.sender, draft.to, draft.session, draft.re, draft.header, header.tag, header.role,

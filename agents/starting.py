@@ -3,6 +3,7 @@
 import secrets
 from typing import NamedTuple
 
+from ..bus.batch import PREVIOUS, Draft
 from ..bus.messages import HUMAN, REFEREE
 from ..parsers.errors import NotFound, UsageError
 from ..parsers.names import did_you_mean
@@ -14,7 +15,7 @@ from .closing import ABSENT, OUTPUT_WAS
 from .protocols import FILES, Rules, rules_for
 from .protocols.events import IllFormed
 from .protocols.opening import Opening, write_opening
-from .referee import PREVIOUS, Draft, Referee
+from .referee import Referee
 
 
 class Started(NamedTuple):

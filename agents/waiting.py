@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from ..bus.messages import Message
 from ..bus.watcher import Watcher
-from .book import Session
 from .protocols.events import Move
-from .referee import REST_S, Referee
+from .protocols.session import Session
+from .reader import REST_S
+from .referee import Referee
 
 
 class Delivery(NamedTuple):
@@ -81,7 +82,7 @@ def mark_read(referee: Referee, name: str, block_id: str) -> None:
 
 
 def _session(referee: Referee, name: str) -> Session | None:
-    from .book import load_session
+    from .protocols.session import load_session
 
     if name in referee.book.sessions:
         return referee.book.sessions[name]

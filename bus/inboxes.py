@@ -9,16 +9,17 @@ import stat
 from pathlib import Path
 
 from ..parsers.errors import StoreError
-from ..parsers.frames import escape, render
+from ..parsers.frames import CLOSE, OPEN, TORN, escape, render
 from ..parsers.tokens import unclosed
 from ..workspace.files import store_error
 from .messages import Message
 
-_TAIL_BYTES = 512
+_LAST_LINE_BYTES = 64
+_TAIL_BYTES = 1 << 20  # longer than any copy: where one was torn, its beginning is in the tail
 
 
 class Inboxes:
-    """The folder of inbox files."""
+    """The folder of inbox files. One process at a time delivers: it holds the index meanwhile."""
 
     def __init__(self, folder: Path) -> None:
         """Name the folder."""
@@ -31,19 +32,23 @@ class Inboxes:
     def deliver(self, agent: str, messages: list[Message]) -> None:
         """Append copies of messages, less those that a delivery cut short has already brought.
 
-        Not synced. Raises StoreError where the file is a link, a pipe, or cannot be written.
+        Not synced. Raises StoreError where the folder is a link, or the file a link, a pipe, or not writable.
         """
         path = self.path(agent)
+        copies = {message.id: copy(message, agent) for message in messages}
         try:
             self._folder.mkdir(exist_ok=True)
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-            fd = os.open(path, flags, 0o644)
+            folder_fd = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                fd = os.open(path.name, flags, 0o644, dir_fd=folder_fd)
+            finally:
+                os.close(folder_fd)
             try:
                 _check_ordinary(fd, path)
-                last = _last_id(fd)
-                new = [message for message in messages if message.id > last]
-                if new:
-                    os.write(fd, b"".join(copy(message, agent) for message in new))
+                left = memoryview(_missing(fd, copies))
+                while left:
+                    left = left[os.write(fd, left) :]
             finally:
                 os.close(fd)
         except OSError as error:
@@ -76,8 +81,28 @@ def _check_ordinary(fd: int, path: Path) -> None:
         )
 
 
-def _last_id(fd: int) -> str:
+def _missing(fd: int, copies: dict[str, bytes]) -> bytes:
+    """Give the copies that are not in the file yet, behind what ends one that its writer left torn."""
+    every = b"".join(copies.values())
     size = os.fstat(fd).st_size
-    tail = os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
-    _, found, rest = tail.rpartition(b"<!-- /moot id=")
-    return rest.split(b" ", 1)[0].decode("ascii", "replace") if found else ""
+    _, found, last_id = _tail(fd, size, _LAST_LINE_BYTES).rpartition(b"\n" + CLOSE)
+    if not size or (found and last_id.endswith(b" -->\n") and last_id < min(copies, default="").encode()):
+        return every  # all that stands there is whole, and older
+    tail = b"\n" + _tail(fd, size, _TAIL_BYTES + len(every))
+    new = b"".join(one for block_id, one in copies.items() if _end_marker(block_id) not in tail)
+    return _torn_end(tail) + new if new else b""
+
+
+def _tail(fd: int, size: int, length: int) -> bytes:
+    return os.pread(fd, length, max(0, size - length))
+
+
+def _end_marker(block_id: str) -> bytes:
+    return b"\n" + CLOSE + block_id.encode() + b" -->"
+
+
+def _torn_end(tail: bytes) -> bytes:
+    """Give the marker that ends a copy cut short, as the ledger has it; nothing where all are whole."""
+    if tail.rfind(b"\n" + OPEN) <= tail.rfind(b"\n<!-- /moot "):
+        return b""
+    return b"\n" * (not tail.endswith(b"\n")) + TORN + b"\n"

@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,8 +31,6 @@ create table if not exists mail (
 ) without rowid;
 create index if not exists mail_unread on mail (agent, id) where read_at is null;
 """
-
-
 _MAIL = "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), notified_at from mail"
 
 
@@ -73,10 +72,10 @@ class Saved(NamedTuple):
 
 
 class Index:
-    """The sqlite file; opened at the first use."""
+    """The sqlite file; opened at the first use. Whatever the disk refuses is a StoreError."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Name the file; a `read_only` index that cannot be opened is an empty one."""
+        """Name the file; a `read_only` index that cannot be read is an empty one."""
         self._path = path
         self._read_only = read_only
         self._opened: sqlite3.Connection | None = None
@@ -85,62 +84,93 @@ class Index:
     @property
     def _db(self) -> sqlite3.Connection:
         if self._opened is None:
-            self._opened = self._open()
+            self._opened = self._open_read_only() if self._read_only else self._open()
         return self._opened
 
     def _open(self) -> sqlite3.Connection:
-        if self._read_only:
-            return self._open_read_only()
         try:
+            self._identity = self._look()
+            try:
+                return self._connect()
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+            self._throw_away()  # all but the receipts comes back from the ledger, so begin anew
             return self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise self._fault(error) from error
-        # Not a database any more. All but the receipts comes back from the ledger, so begin anew.
-        for ending in ("", "-wal", "-shm"):
-            Path(f"{self._path}{ending}").unlink(missing_ok=True)
-        return self._connect()
+        except sqlite3.Error as error:
+            raise self._fault(error) from error
+        except OSError as error:
+            raise store_error(error, self._path, "open") from error
 
     def _open_read_only(self) -> sqlite3.Connection:
         try:
-            db = sqlite3.connect(f"{self._path.as_uri()}?mode=ro", timeout=10, isolation_level=None, uri=True)
+            self._look()
+            uri = f"{self._path.as_uri()}?mode=ro"
+            db = sqlite3.connect(uri, timeout=10, isolation_level=None, uri=True)
+        except (sqlite3.Error, OSError, StoreError):
+            return _empty()  # missing, or not ours to read: the ledger tells as well
+        try:
             if db.execute("pragma user_version").fetchone()[0] == _SCHEMA:
                 return db
-        except sqlite3.Error:  # missing, or in a folder that we may not write to: the ledger tells as well
+        except sqlite3.Error:  # damaged, or in a folder that we may not write to
             pass
-        db = sqlite3.connect(":memory:", isolation_level=None)
-        db.executescript(_TABLES)
-        return db
+        db.close()
+        return _empty()
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-        db.execute("pragma journal_mode = wal")
-        db.execute("pragma synchronous = normal")
-        if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
-            os.chmod(self._path, 0o600)
-            db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
-        found = os.stat(self._path)
-        self._identity = (found.st_dev, found.st_ino)
+        try:
+            db.execute("pragma journal_mode = wal")
+            db.execute("pragma synchronous = normal")
+            if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
+                os.chmod(self._path, 0o600)
+                db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
+            self._identity = self._look()
+        except BaseException:
+            db.close()
+            raise
         return db
+
+    def _look(self) -> tuple[int, int]:
+        """Give device and inode of the file, zeros where there is none; sqlite would follow a link."""
+        try:
+            found = os.lstat(self._path)
+        except FileNotFoundError:
+            return 0, 0
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreError("the index is no ordinary file", where=str(self._path), then="move it away")
+        return found.st_dev, found.st_ino
+
+    def _throw_away(self) -> None:
+        """Remove a damaged file, unless another process has made a new one by now."""
+        if self._look() == self._identity:
+            for ending in ("", "-wal", "-shm"):
+                Path(f"{self._path}{ending}").unlink(missing_ok=True)
 
     def _fault(self, error: sqlite3.Error) -> StoreError:
         if not os.access(self._path.parent, os.W_OK):
             return store_error(PermissionError(errno.EACCES, ""), self._path, "write")
-        return StoreError(
+        what, then = (
             f"cannot use the index: {error}",
-            where=str(self._path),
-            then="check the folder's permissions and the space on the disk",
+            "check the folder's permissions and the space on the disk",
         )
+        if _is_damage(error) and not self._read_only:
+            try:
+                self._throw_away()
+            except OSError as refused:
+                return store_error(refused, self._path, "remove")
+            what = f"the index was damaged ({error}), so it was thrown away"
+            then = "run the command again: the ledger tells all but who has read what"
+        return StoreError(what, where=str(self._path), then=then)
 
     def is_gone(self) -> bool:
         """Tell whether the path names another file by now than the one that is open, or none."""
         if self._opened is None or self._read_only:
             return False
         try:
-            found = os.stat(self._path)
-        except OSError:
+            return self._look() != self._identity
+        except (OSError, StoreError):
             return True
-        return (found.st_dev, found.st_ino) != self._identity
 
     def close(self) -> None:
         """Close the file."""
@@ -151,31 +181,44 @@ class Index:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Hold the index for a change that is whole or not at all. StoreError where the disk refuses."""
+        db = self._db
         try:
-            self._db.execute("begin immediate")
+            db.execute("begin immediate")
             try:
                 yield
+                db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                if db.in_transaction:  # a full disk may have ended it already
+                    db.execute("rollback")
                 raise
-            self._db.execute("commit")
         except sqlite3.Error as error:
             raise self._fault(error) from error
+
+    def _rows(self, query: str, *values: str | int) -> list[Any]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            if not (self._read_only and _is_damage(error)):
+                raise self._fault(error) from error
+        self.close()
+        self._opened = _empty()
+        return self._opened.execute(query, values).fetchall()
 
     def load(self) -> Saved:
-        """Give the cursor and the open sessions as they were saved last."""
+        """Give the cursor and the open sessions as they were saved last, both by the same writer."""
+        self._rows("begin")
         try:
-            row = self._db.execute("select version, data from cursor").fetchone()
-            rows = self._db.execute("select id, n, open, data from sessions where open = 1 order by n")
-            sessions = [_session_row(row) for row in rows]
-        except sqlite3.Error as error:
-            raise self._fault(error) from error
-        return Saved(row[0], json.loads(row[1]), sessions) if row else Saved(0, {}, sessions)
+            version, cursor = self.cursor()
+            rows = self._rows("select id, n, open, data from sessions where open = 1 order by n")
+        finally:
+            if self._db.in_transaction:
+                self._rows("commit")
+        return Saved(version, cursor, [_session_row(row) for row in rows])
 
     def cursor(self) -> tuple[int, Mapping[str, Any]]:
-        """Give the version and the cursor of what was saved last; inside `changing`."""
-        row = self._db.execute("select version, data from cursor").fetchone()
-        return (row[0], json.loads(row[1])) if row else (0, {})
+        """Give the version and the cursor of what was saved last."""
+        rows = self._rows("select version, data from cursor")
+        return (rows[0][0], json.loads(rows[0][1])) if rows else (0, {})
 
     def save(self, version: int, cursor: Mapping[str, Any], sessions: Iterable[SessionRow]) -> None:
         """Save a cursor and the sessions that changed; inside `changing`."""
@@ -196,57 +239,43 @@ class Index:
 
     def has_mail(self) -> bool:
         """Tell whether any receipt is kept."""
-        return self._db.execute("select 1 from mail limit 1").fetchone() is not None
+        return bool(self._rows("select 1 from mail limit 1"))
 
     def block(self, block_id: str) -> BlockRow | None:
         """Give where a block stands, or None."""
-        row = self._db.execute(
-            "select id, start, size, author from blocks where id = ?", (block_id,)
-        ).fetchone()
-        return BlockRow(*row) if row else None
+        rows = self._rows("select id, start, size, author from blocks where id = ?", block_id)
+        return BlockRow(*rows[0]) if rows else None
 
     def ids_like(self, beginning: str, limit: int = 5) -> list[str]:
         """Give ids that begin alike, for an error message."""
-        rows = self._db.execute(
-            "select id from blocks where id >= ? and id < ? limit ?", (beginning, beginning + "~", limit)
-        )
-        return [row[0] for row in rows]
+        query = "select id from blocks where id >= ? and id < ? order by id limit ?"
+        return [row[0] for row in self._rows(query, beginning, beginning + "~", limit)]
 
     def count_blocks(self) -> int:
         """Give how many blocks the ledger holds, those by hand that were adopted included."""
-        return int(self._db.execute("select count(*) from blocks").fetchone()[0])
+        return int(self._rows("select count(*) from blocks")[0][0])
 
     def sessions(self) -> list[SessionRow]:
         """Give all sessions, closed ones too, in the order of their opening."""
-        rows = self._db.execute("select id, n, open, data from sessions order by n")
-        return [_session_row(row) for row in rows]
+        return [_session_row(row) for row in self._rows("select id, n, open, data from sessions order by n")]
 
     def session(self, session_id: str) -> SessionRow | None:
         """Give one session, or None."""
-        row = self._db.execute(
-            "select id, n, open, data from sessions where id = ?", (session_id,)
-        ).fetchone()
-        return _session_row(row) if row else None
+        rows = self._rows("select id, n, open, data from sessions where id = ?", session_id)
+        return _session_row(rows[0]) if rows else None
 
     def unread(self, agent: str, limit: int = -1) -> list[Mail]:
         """Give an agent's unread mail, oldest first."""
-        rows = self._db.execute(
-            "select agent, id, session, '', '', notified_at from mail"
-            " where agent = ? and read_at is null order by id limit ?",
-            (agent, limit),
-        )
-        return [Mail(*row) for row in rows]
+        query = f"{_MAIL} where agent = ? and read_at is null order by id limit ?"
+        return [Mail(*row) for row in self._rows(query, agent, limit)]
 
     def mail(self, agent: str) -> list[Mail]:
         """Give all mail of an agent, oldest first."""
-        return self._mail(f"{_MAIL} where agent = ? order by id", agent)
+        return [Mail(*row) for row in self._rows(f"{_MAIL} where agent = ? order by id", agent)]
 
     def receipts(self, block_id: str) -> list[Mail]:
         """Give the receipts of a block, by agent."""
-        return self._mail(f"{_MAIL} where id = ? order by agent", block_id)
-
-    def _mail(self, query: str, value: str) -> list[Mail]:
-        return [Mail(*row) for row in self._db.execute(query, (value,))]
+        return [Mail(*row) for row in self._rows(f"{_MAIL} where id = ? order by agent", block_id)]
 
     def mark_read(self, agent: str, ids: Iterable[str]) -> None:
         """Note that an agent has read blocks; inside `changing`."""
@@ -263,6 +292,18 @@ class Index:
             " where agent = ? and id = ?",
             (at, at, agent, block_id),
         )
+
+
+def _empty() -> sqlite3.Connection:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.executescript(_TABLES)
+    return db
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Tell an error about what the file holds from one about the disk or the lock."""
+    primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _session_row(row: tuple[str, int, int, str]) -> SessionRow:

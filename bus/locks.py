@@ -1,5 +1,6 @@
 """Locks between processes: the kernel's, on a file of their own; gone with the process that held them."""
 
+import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..parsers.errors import StoreError
-from ..workspace.files import store_error
+from ..workspace.files import read_regular, store_error
 
 
 class Lock:
@@ -40,25 +41,27 @@ class Lock:
             raise store_error(error, self._path, "lock") from error
 
     def is_held(self) -> bool:
-        """Tell whether somebody holds the lock now; makes no file and takes no lock for longer than the look."""
-        from filelock import lock_descriptor
-
+        """Tell whether somebody holds the lock now; makes no file, and two that look do not see each other."""
         try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # the same lock as filelock's, only shared
+                return False
+            finally:
+                os.close(fd)
         except FileNotFoundError:
             return False
+        except BlockingIOError:
+            return True
         except OSError as error:
             raise store_error(error, self._path, "read") from error
-        try:
-            return not lock_descriptor(fd, blocking=False)
-        finally:
-            os.close(fd)
 
     def give_back(self) -> None:
         """Release the lock; the file stays open for the next time."""
         from filelock import unlock_descriptor
 
-        unlock_descriptor(self._fd)
+        if self._fd >= 0:
+            unlock_descriptor(self._fd)
 
     def close(self) -> None:
         """Close the file, and with it give up the lock if it was held."""
@@ -67,16 +70,16 @@ class Lock:
             self._fd = -1
 
     def note(self, text: str) -> None:
-        """Write who holds the lock into its file, for those who find it taken."""
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, text.encode(), 0)
+        """Write who holds the lock into its file, for those who find it taken. Raises StoreError."""
+        try:
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, text.encode(), 0)
+        except OSError as error:
+            raise store_error(error, self._path, "write") from error
 
     def read_note(self) -> str:
-        """Read what the holder wrote, or nothing."""
-        try:
-            return self._path.read_text("utf-8", "replace").strip()
-        except FileNotFoundError:
-            return ""
+        """Read what the holder wrote, or nothing. Raises StoreError where the file is a link or a pipe."""
+        return (read_regular(self._path) or b"").decode("utf-8", "replace").strip()
 
     @contextmanager
     def held(self, timeout_s: float) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """What a chain says about its own record: which block was changed, removed or moved."""
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from ..parsers.frames import Frame
@@ -29,38 +30,54 @@ def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], lost_hea
     """
     faults: list[Found] = []
     notes: list[Found] = []
+    moved = _moved([one.frame.start for one in linked])
     before: Frame | None = None
     for one in linked:
         frame = one.frame
         if frame.edited:
-            faults.append(Found("changed", frame.id, frame.start, "its text does not fit its own hash"))
-        if before is not None and frame.start < before.start:
-            faults.append(
-                Found(
-                    "moved", frame.id, frame.start, f"it was written after {before.id}, and stands before it"
-                )
-            )
-        elif one.broken and (before is None or not before.edited):
-            after = before.id if before is not None else "the beginning"
-            faults.append(
-                Found("removed", frame.id, frame.start, f"what stood between {after} and this block is gone")
-            )
-        elif frame.fact("gap") != one.gap:
-            notes.append(
-                Found("loose", frame.id, frame.start, "text by hand before it was inserted or edited later")
-            )
+            why = "its text does not fit its own hash"
+            faults.append(Found("changed", frame.id, frame.start, why))
+        if frame.start in moved:
+            place = f"right after {before.id}" if before is not None else "before all others"
+            why = f"it was written {place}, and stands elsewhere"
+            faults.append(Found("moved", frame.id, frame.start, why))
+        elif _is_cut_off(one, before):
+            place = f"between {before.id} and this block" if before is not None else "before this first block"
+            faults.append(Found("removed", frame.id, frame.start, f"what stood {place} is gone"))
+        elif frame.fact("gap") != one.gap and not frame.edited:
+            why = "text by hand before it was inserted or edited later"
+            notes.append(Found("loose", frame.id, frame.start, why))
         before = frame
-    if linked and linked[0].frame.fact("prev") and not linked[0].broken:
-        first = linked[0].frame
-        faults.append(Found("removed", first.id, first.start, "what stood before this first block is gone"))
     if lost_head:
         faults.append(Found("removed", lost_head, tail.start, "this was the last block, and it is gone"))
-    notes += [
-        Found(
-            "quotation", frame.id, frame.start, "a frame that is not on the chain: a copy, or from elsewhere"
-        )
-        for frame in quoted
-    ]
+    why = "a frame that is not on the chain: a copy, or from elsewhere"
+    notes += [Found("quotation", frame.id, frame.start, why) for frame in quoted]
     if tail.torn:
         notes.append(Found("torn", "", tail.start, "a block was begun and not ended: its writer died"))
     return Report(tuple(faults), tuple(notes))
+
+
+def _is_cut_off(one: Linked, before: Frame | None) -> bool:
+    """Tell whether the frame that this one names is gone; of one that was edited nobody can tell."""
+    if one.frame.edited:
+        return False
+    if before is None:
+        return bool(one.frame.fact("prev"))
+    return one.broken and not before.edited
+
+
+def _moved(starts: list[int]) -> set[int]:
+    """Give the fewest places without which the others rise: where the frames stand that were moved."""
+    ends: list[int] = []  # the least place at which a rising row of each length ends
+    rows: list[int] = []  # where the longest rising row up to each place has its length
+    for start in starts:
+        at = bisect_left(ends, start)
+        ends[at : at + 1] = [start]
+        rows.append(at)
+    kept: set[int] = set()
+    length, below = len(ends), max(starts, default=0) + 1
+    for start, row in zip(reversed(starts), reversed(rows), strict=True):
+        if row == length - 1 and start < below:
+            kept.add(start)
+            length, below = row, start
+    return set(starts) - kept

@@ -11,8 +11,9 @@ def _field() -> re.Pattern[str]:
 
 
 def write_fields(pairs: Iterable[tuple[str, str]]) -> str:
-    """Write one field a line."""
-    return "\n".join(f"{key}: {value}".rstrip() for key, value in pairs)
+    """Write one field a line; only the last value may have several, in the others a newline becomes a blank."""
+    lines = [f"{key}: {value}".rstrip() for key, value in pairs]
+    return "\n".join([*(line.replace("\n", " ") for line in lines[:-1]), *lines[-1:]])
 
 
 def read_fields(text: str, *, last: str = "") -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """The block format: frames between markers, and what stands between them.
 
-Frames come before markdown. The reader looks for markers at line starts and jumps over a body whose
-count and hash fit, so that nothing in a body can hide, split or forge another block. A line ends at
+Frames come before markdown. The reader looks for markers at line starts and takes what stands between
+two of them as bytes, so that nothing in a body can hide, split or forge another block. A line ends at
 LF and nowhere else; every other byte is data.
 
     <!-- moot v=1 id=… at=… from=CC to=CX in=peer-7f3a bytes=212 sha=… prev=… gap=… -->
@@ -11,10 +11,10 @@ LF and nowhere else; every other byte is data.
 
     <!-- /moot id=… -->
 
-A frame runs from the `<` of its first marker to the `>` of its last. `sha` is over the first marker
-without the `sha` fact, a LF and the counted bytes; `prev` is the hash of the whole frame before;
-`gap` that of the loose text between, as `gap_hash` reads it. All are the first 32 hexadecimal digits
-of a SHA-256.
+A frame runs from the `<` of its first marker to the `>` of its last. `sha` is over all of it up to the
+last marker, less the `sha` fact; `prev` is the hash of the whole frame before; `gap` that of the loose
+text between, as `gap_hash` reads it. All are the first 32 hexadecimal digits of a SHA-256, and see no
+blanks and CRs at line ends, which formatters change.
 """
 
 import hashlib
@@ -28,14 +28,17 @@ OPEN = b"<!-- moot v=1 "
 CLOSE = b"<!-- /moot id="
 TORN = b"<!-- /moot torn -->"
 HASH_DIGITS = 32
-_MARKER = b"<!-- "
-_HTML_CLOSERS = (b"-->", b"?>", b"]]>", b"</script>", b"</pre>", b"</style>", b"</textarea>")
+_COMMENT = b"<!--"
 _BOM = b"\xef\xbb\xbf"
-_FACTS = ("id", "at", "from", "to", "in", "re", "ruling", "next", "by", "text", "bytes", "sha", "prev", "gap")
+_FIRST_FACTS = ("id", "at", "from", "to", "in", "re")
+_LAST_FACTS = ("bytes", "sha", "prev", "gap")
 
 
 class Frame(NamedTuple):
-    """One block as it stands in a file; `start` and `end` are byte offsets there."""
+    """One block as it stands in a file; `start` and `end` are byte offsets there.
+
+    `content` is header line, blank line and escaped body. `edited` says that it is not what was written.
+    """
 
     start: int
     end: int
@@ -90,6 +93,11 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:HASH_DIGITS]
 
 
+def frame_hash(raw: bytes) -> str:
+    """Hash a whole frame, as the `prev` of the next one does: blanks and CRs at line ends do not count."""
+    return digest(_plain(raw))
+
+
 def gap_hash(text: bytes) -> str:
     """Hash loose text, less what formatters change (trailing blanks, CRs, blank lines); "" for none."""
     lines = [line.rstrip() for line in text.removeprefix(_BOM).split(b"\n")]
@@ -97,142 +105,147 @@ def gap_hash(text: bytes) -> str:
     return digest(kept) if kept else ""
 
 
+def _plain(text: bytes) -> bytes:
+    return b"\n".join(line.rstrip() for line in text.split(b"\n"))
+
+
 def escape(body: bytes) -> bytes:
     """Put a backslash before each line that looks like a marker of ours."""
-    if _MARKER not in body:
+    if _COMMENT not in body:
         return body
     return re.sub(rb"(?m)^(\\*<!-- /?moot)", rb"\\\1", body)
 
 
 def unescape(body: bytes) -> bytes:
     """Undo `escape`."""
-    if _MARKER not in body:
+    if _COMMENT not in body:
         return body
     return re.sub(rb"(?m)^\\(\\*<!-- /?moot)", rb"\1", body)
 
 
 def render(facts: Mapping[str, str], content: bytes, closer: bytes = b"") -> bytes:
-    """Write a frame: `facts` without bytes and sha, the counted `content`, a `closer` line if one is due."""
-    stamped = {**facts, "bytes": str(len(content))}
-    stamped["sha"] = digest(_marker(stamped) + b"\n" + content)
-    return _marker(stamped) + b"\n" + content + _tail(content, closer, facts["id"])
+    """Write a frame: `facts` without bytes and sha, the counted `content`, a `closer` line if one is due.
+
+    Facts without a value are left out. Raises ValueError for what would not be read again: no id or sender,
+    a blank or control character in a fact, a line in `content` that looks like a marker (`escape` it).
+    """
+    stamped = {key: value for key, value in facts.items() if value and key != "sha"}
+    stamped["bytes"] = str(len(content))
+    lines = content + (b"" if content.endswith(b"\n") else b"\n") + (closer + b"\n" if closer else b"")
+    if b"\n" in closer or (_COMMENT in lines and re.search(rb"(?m)^<!-- /?moot", lines)):
+        raise ValueError("a line of the content looks like a marker")
+    text = lines + b"\n"
+    stamped["sha"] = digest(_marker(stamped) + b"\n" + _plain(text))
+    marker = _marker(stamped)
+    if _facts(marker) != stamped:
+        raise ValueError(f"facts that no reader could read: {facts}")
+    return marker + b"\n" + text + CLOSE + stamped["id"].encode() + b" -->"
 
 
 def _marker(facts: Mapping[str, str]) -> bytes:
-    words = " ".join(f"{key}={facts[key]}" for key in _FACTS if facts.get(key))
-    return OPEN + words.encode() + b" -->"
+    between = [key for key in facts if key not in _FIRST_FACTS + _LAST_FACTS]
+    words = [f"{key}={facts[key]}" for key in (*_FIRST_FACTS, *between, *_LAST_FACTS) if key in facts]
+    return OPEN + " ".join(words).encode("utf-8", "replace") + b" -->"
 
 
-def _tail(content: bytes, closer: bytes, block_id: str) -> bytes:
-    line_end = b"" if content.endswith(b"\n") else b"\n"
-    closing_line = closer + b"\n" if closer else b""
-    return line_end + closing_line + b"\n" + CLOSE + block_id.encode() + b" -->"
+def _facts(marker: bytes) -> dict[str, str] | None:
+    """Read a first marker; None where it is cut, or somebody's own words."""
+    *words, end = marker.removeprefix(OPEN).rstrip().decode("utf-8", "replace").split(" ")
+    facts = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        if not (key.isidentifier() and value.isprintable() and value) or ">" in value or key in facts:
+            return None
+        facts[key] = value
+    return facts if end == "-->" and is_id(facts.get("id", "")) and "from" in facts else None
 
 
 def scan(data: bytes, base: int = 0) -> Iterator[Piece]:
     """Cut `data`, which stands at offset `base` of its file, into pieces that add up to it.
 
-    Never raises. The last piece is an open `Torn` where a frame has begun and not ended.
+    Never raises, and takes time in proportion to the data, whatever that is. A marker counts at the start
+    of a line, or right behind a piece. The last piece is an open `Torn` where a frame has begun and not ended.
     """
-    at = done = 0
-    while (at := _next_marker(data, at)) >= 0:
-        piece = _frame_at(data, at, base)
+    done = 0
+    at = len(_BOM) if base == 0 and data.startswith(_BOM) else 0
+    at = at if data.startswith(_COMMENT, at) else _next_comment(data, at)
+    while at >= 0:
+        piece = _piece_at(data, at, base)
         if piece is None:
-            at += len(_MARKER)
+            at = _next_comment(data, at)
             continue
         if at > done:
             yield Loose(base + done, base + at, data[done:at])
         yield piece
-        at = done = piece.end - base
+        done = piece.end - base
+        at = done if data.startswith(_COMMENT, done) else _next_comment(data, done)
     if done < len(data):
         yield Loose(base + done, base + len(data), data[done:])
 
 
-def _next_marker(data: bytes, at: int) -> int:
-    """Find the next line that opens a frame, at or after `at`; -1 where there is none."""
-    while (at := data.find(OPEN.rstrip(), at)) >= 0:
-        if at == 0 or data[at - 1 : at] == b"\n" or (at == len(_BOM) and data.startswith(_BOM)):
-            return at
-        at += 1
-    return -1
+def _next_comment(data: bytes, at: int) -> int:
+    """Find the next line behind `at` that begins a comment; -1 where there is none."""
+    return data.find(b"\n" + _COMMENT, at) + 1 or -1
 
 
-def _frame_at(data: bytes, at: int, base: int) -> Frame | Torn | None:
-    """Read the frame that opens at `at`; None where the line is no marker at all."""
-    line_end = data.find(b"\n", at)
-    if line_end < 0:
-        return Torn(base + at, base + len(data), data[at:], open=True)
-    facts = _facts(data[at:line_end])
-    if facts is None:  # a marker line that was itself cut short, or somebody's own words
-        cut = data.startswith(TORN, line_end + 1)
-        return _torn(data, at, line_end, base) if cut else None
-    frame = _exact(data, at, line_end, base, facts)
-    return frame or _by_end_marker(data, at, line_end, base, facts)
+def _line_at(data: bytes, at: int) -> bytes:
+    end = data.find(b"\n", at)
+    return data[at : end if end >= 0 else len(data)]
 
 
-def _facts(marker: bytes) -> dict[str, str] | None:
-    words = marker.rstrip(b"\r").decode("utf-8", "replace").split(" ")
-    if len(words) < 4 or words[-1] != "-->":
+def _piece_at(data: bytes, at: int, base: int) -> Frame | Torn | None:
+    """Read the frame, whole or cut, that begins at `at`; None where the line is no marker of ours."""
+    line = _line_at(data, at)
+    below = at + len(line) + 1
+    marker = line.startswith(OPEN)
+    facts = _facts(line) if marker else None
+    if facts is not None and below <= len(data):
+        return _frame_at(data, at, below, base, facts)
+    if facts is None and not (marker or OPEN.startswith(line.rstrip())):
         return None
-    facts = {}
-    for word in words[3:-1]:
-        key, equals, value = word.partition("=")
-        if not equals or not value or key in facts:
-            return None
-        facts[key] = value
-    well_formed = is_id(facts.get("id", "")) and facts.get("from") and facts.get("bytes", "").isdecimal()
-    return facts if well_formed else None
+    if below > len(data):
+        return Torn(base + at, base + len(data), data[at:], open=True)
+    if data.startswith(TORN, below):
+        end = below + len(TORN)
+        return Torn(base + at, base + end, data[at:end], open=False)
+    return None
 
 
-def _exact(data: bytes, at: int, line_end: int, base: int, facts: dict[str, str]) -> Frame | None:
-    """Jump over the counted bytes: the frame as it was written, or None."""
-    start = line_end + 1
-    stop = start + int(facts["bytes"][:12])
-    content = data[start:stop]
-    end_marker = CLOSE + facts["id"].encode() + b" -->"
-    tail = _tail(content, b"", facts["id"])
-    end = stop + len(tail)
-    if not data.startswith(tail, stop):
-        found = data.find(b"\n" + end_marker, stop, stop + 4096)
-        if found < 0 or b"\n" + _MARKER in data[stop:found]:
-            return None
-        closer = data[stop : found + 1].removeprefix(b"" if content.endswith(b"\n") else b"\n")
-        end = found + 1 + len(end_marker)
-        if not _is_closer(closer.removesuffix(b"\n\n").removesuffix(b"\n")):
-            return None
-    bare = data[at:line_end].replace(b" sha=" + facts.get("sha", "").encode(), b"", 1)
-    edited = facts.get("sha") != digest(bare + b"\n" + content)
-    return None if edited else Frame(base + at, base + end, facts, content, digest(data[at:end]))
+def _frame_at(data: bytes, at: int, below: int, base: int, facts: dict[str, str]) -> Frame | Torn:
+    """Read on `below` a first marker: to the last marker of the same id, or to what shows that none will come.
+
+    Never across another frame or a torn marker, so that a cut frame swallows nothing.
+    """
+    last_marker = CLOSE + facts["id"].encode() + b" -->"
+    place = below - 1
+    while (place := _next_comment(data, place)) >= 0:
+        if data.startswith(last_marker, place):
+            end = place + len(last_marker)
+            return _frame(data[at:end], below - at, place - at, base + at, facts)
+        if data.startswith(TORN, place):
+            end = place + len(TORN)
+            return Torn(base + at, base + end, data[at:end], open=False)
+        if data.startswith(OPEN, place) and _facts(_line_at(data, place)):
+            return Torn(base + at, base + place, data[at:place], open=False)
+    return Torn(base + at, base + len(data), data[at:], open=True)
 
 
-def _is_closer(line: bytes) -> bool:
-    """Tell whether `line` is what a writer adds to end an open fence or HTML block."""
-    return line in _HTML_CLOSERS or (len(line) >= 3 and line.strip(line[:1]) == b"" and line[:1] in b"`~")
+def _frame(raw: bytes, below: int, last: int, start: int, facts: dict[str, str]) -> Frame:
+    """Make a frame of its bytes; its text stands between the offsets `below` and `last`."""
+    marker, text = raw[: below - 1], raw[below:last]
+    sha = facts.get("sha", "")
+    bare = marker.rstrip().replace(f" sha={sha}".encode(), b"", 1)
+    edited = sha != digest(bare + b"\n" + _plain(text))
+    if marker.endswith(b"\r"):
+        text = text.replace(b"\r\n", b"\n")  # the whole file was rewritten with CRLF
+    return Frame(start, start + len(raw), facts, _counted(text, facts.get("bytes", "")), frame_hash(raw), edited)
 
 
-def _by_end_marker(data: bytes, at: int, line_end: int, base: int, facts: dict[str, str]) -> Frame | Torn:
-    """Find the end of a frame that does not fit its count: one edited by hand, or cut short."""
-    end_marker = b"\n" + CLOSE + facts["id"].encode() + b" -->"
-    other = _next_marker(data, line_end)  # never read across it: a cut frame must not swallow a whole one
-    found = data.find(end_marker, line_end, other if other >= 0 else len(data))
-    if found < 0 or data.find(b"\n" + TORN, line_end, found) >= 0:
-        return _torn(data, at, line_end, base)
-    end = found + len(end_marker)
-    raw = data[at:end]
-    if b"\r\n" in raw:
-        unix = raw.replace(b"\r\n", b"\n")
-        same = _exact(unix, 0, unix.index(b"\n"), 0, facts)
-        if same is not None and same.end == len(unix):
-            return same._replace(start=base + at, end=base + end)
-    content = data[line_end + 1 : found].removesuffix(b"\r").removesuffix(b"\n")
-    return Frame(base + at, base + end, facts, content, digest(raw), edited=True)
-
-
-def _torn(data: bytes, at: int, line_end: int, base: int) -> Torn:
-    """Give the cut frame up to the marker that closes it, the next frame, or the end of the data."""
-    other = _next_marker(data, line_end)
-    end = other if other >= 0 else len(data)
-    closed = data.find(b"\n" + TORN, at, end)
-    if closed >= 0:
-        end = closed + 1 + len(TORN)
-    return Torn(base + at, base + end, data[at:end], open=closed < 0 and other < 0)
+def _counted(text: bytes, count: str) -> bytes:
+    """Give the counted bytes of a frame's text; where the count does not fit, all but the blank line."""
+    if count.isascii() and count.isdecimal() and len(count) < HASH_DIGITS:
+        content, tail = text[: int(count)], text[int(count) :]
+        own_line = content.endswith(b"\n") or tail.startswith(b"\n")
+        if own_line and tail.endswith(b"\n") and b"\n" not in tail.strip(b"\n"):
+            return content
+    return text.removesuffix(b"\n").removesuffix(b"\n")

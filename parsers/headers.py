@@ -13,6 +13,8 @@ from functools import cache
 from typing import NamedTuple
 
 LETTERS = ("DONE", "INCOMPLETE", "ACK")  # tokens that may also stand inside a body
+_NAME = r"[A-Za-z0-9][\w.-]{0,63}"
+_DASH = r"(?:[ \t]+-[ \t]+|[ \t]*[\u2013\u2014][ \t]*)"
 
 
 class Header(NamedTuple):
@@ -42,23 +44,25 @@ class Vocabulary(NamedTuple):
 @cache
 def _shape() -> re.Pattern[str]:
     return re.compile(
-        r" {0,3}(?:\#{1,6}[ \t]+)?(?P<bold>\*\*|__)?"
-        r"\[(?P<left>[A-Za-z0-9][\w.-]*)"
-        r"(?:[ \t]+[-\u2013\u2014][ \t]+(?P<right>[A-Za-z0-9][\w.-]*)(?:[ \t]*\((?P<role>[^()\[\]]+)\))?)?\]"
-        r"(?(bold)(?:\*\*|__))"
-        r"(?P<rest>(?:[\s:.,;!@\u2013\u2014-].*)?)",
+        rf" {{0,3}}(?:\#{{1,6}}[ \t]+)?(?P<bold>\*\*|__)?\[(?P<left>{_NAME})"
+        rf"(?:{_DASH}(?P<right>{_NAME})(?:[ \t]*\((?P<role>[^()\[\]]{{1,64}})\))?)?\](?P<rest>.*)",
         re.ASCII,
     )
 
 
 @cache
-def _address() -> re.Pattern[str]:
-    name = r"[A-Za-z0-9][\w.-]*"
-    return re.compile(
-        rf"\s*(?:(?:(?P<sign>@)|to\s+@?)(?P<to>{name}(?:\s*,\s*@?{name})*))?"
-        r"(?:\s*\bin\s+(?P<session>[a-z]+-[0-9a-f]{4,}))?(?P<rest>.*)",
-        re.ASCII,
-    )
+def _recipient() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?P<sign>@|to\s+@?)(?P<name>{_NAME})(?!['\w])", re.ASCII)
+
+
+@cache
+def _further() -> re.Pattern[str]:
+    return re.compile(rf"(?:\s*,\s*@?|\s+@)(?P<name>{_NAME})(?!['\w])", re.ASCII)
+
+
+@cache
+def _session() -> re.Pattern[str]:
+    return re.compile(r"[\s,]*\bin\s+(?P<session>[a-z]+-[0-9a-f]{4,})(?![\w-])", re.ASCII)
 
 
 def read_header(line: str, words: Vocabulary) -> Header | None:
@@ -66,26 +70,64 @@ def read_header(line: str, words: Vocabulary) -> Header | None:
     match = _shape().fullmatch(line.rstrip())
     if match is None:
         return None
-    left, right, role, rest = match.group("left", "right", "role", "rest")
+    left, right, role, bold, rest = match.group("left", "right", "role", "bold", "rest")
+    if bold:
+        before, found, after = rest.partition(bold)
+        if not found:
+            return None
+        rest = before + after
+    if rest and not (rest[0].isspace() or rest[0] in ":.,;!@\u2013\u2014-"):
+        return None
     if right is None:
         if left in words.tags:
-            return _addressed(left, "", "", rest)
-        return _addressed("", left, "", rest) if left in words.names else None
+            return _addressed(Header(left, ""), rest, words.names)
+        return _addressed(Header("", left), rest, words.names) if left in words.names else None
     if not _is_tag(left) or not (left in words.tags or right in words.names):
         return None
-    return _addressed(left, right, (role or "").strip(), rest)
+    return _addressed(Header(left, right, (role or "").strip()), rest, words.names)
 
 
 def _is_tag(word: str) -> bool:
-    return word.upper() == word and word[:1].isalpha()
+    return word.upper() == word and word[0].isalpha()
 
 
-def _addressed(tag: str, name: str, role: str, rest: str) -> Header:
-    """Split what stands behind the bracket into an address, a session and text."""
-    match = _address().fullmatch(rest)
-    assert match is not None
-    to, session, text = match.group("to") or "", match.group("session") or "", match.group("rest")
-    if to and not match.group("sign") and not session and text.strip(" .:"):
-        return Header(tag, name, role, rest=rest.strip())  # "to be or not": words, no address
-    names = tuple(part.strip(" @").rstrip(".") for part in to.split(",")) if to else ()
-    return Header(tag, name, role, names, session, text.strip().lstrip(":").strip())
+def _addressed(header: Header, rest: str, names: Collection[str]) -> Header:
+    """Split what stands behind the bracket into an address, a session (in either order) and text."""
+    before = _session().match(rest)
+    text = rest[before.end() :] if before else rest
+    to, text = _recipients(text, names)
+    behind = None if before else _session().match(text)
+    if behind:
+        text = text[behind.end() :]
+    session = before or behind
+    name = session["session"] if session else ""
+    return header._replace(to=to, session=name, rest=text.strip().lstrip(":,").strip())
+
+
+def _recipients(text: str, names: Collection[str]) -> tuple[tuple[str, ...], str]:
+    """Give whom a text is for, and what follows.
+
+    Where words follow, `to` counts only with names that are known and a stop behind them: `to CX: look` is an
+    address, `to be or not` is words. `@CX` always counts.
+    """
+    first = _recipient().match(text)
+    if first is None:
+        return (), text
+    found = [first]
+    while (more := _further().match(text, found[-1].end())) is not None:
+        found.append(more)
+    if _words_follow(text[found[-1].end() :]):
+        while found and not _is_sure(found[-1], names):
+            found.pop()
+        behind = text[found[-1].end() :].lstrip() if found else ""
+        if not found or (first["sign"] != "@" and behind[0] not in ":,;.!\u2013\u2014-"):
+            return (), text
+    return tuple(match["name"].rstrip(".") for match in found), text[found[-1].end() :]
+
+
+def _words_follow(text: str) -> bool:
+    return bool(text.strip(" \t.:")) and _session().match(text) is None
+
+
+def _is_sure(match: re.Match[str], names: Collection[str]) -> bool:
+    return "@" in match[0] or match["name"].rstrip(".") in names

@@ -2,13 +2,19 @@
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: no I, L, O, U to misread
 LENGTH = 18
+TIME_BITS = 48
 RANDOM_BITS = 40
 _VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
+_HIGHEST = (1 << TIME_BITS + RANDOM_BITS) - 1
+_FIRST_LETTERS = ALPHABET[: (_HIGHEST >> 5 * (LENGTH - 1)) + 1]  # 18 letters could hold two bits more
 
 
 def mint(now_ms: int, random40: int, last: str = "") -> str:
-    """Give an id for a block written at `now_ms`, above `last` even where the clock went back."""
-    number = (now_ms & (1 << 48) - 1) << RANDOM_BITS | random40 & (1 << RANDOM_BITS) - 1
+    """Give an id for a block written at `now_ms`, above `last` even where the clock went back.
+
+    Raises ValueError where `last` is no id, or the highest one: then there is none above it.
+    """
+    number = (now_ms & (1 << TIME_BITS) - 1) << RANDOM_BITS | random40 & (1 << RANDOM_BITS) - 1
     if last:
         number = max(number, to_number(last) + 1)
     return from_number(number)
@@ -25,14 +31,12 @@ def to_number(block_id: str) -> int:
 
 
 def from_number(number: int) -> str:
-    """Write a number as an id of 18 letters."""
-    letters = []
-    for _ in range(LENGTH):
-        letters.append(ALPHABET[number & 31])
-        number >>= 5
-    return "".join(reversed(letters))
+    """Write a number of at most 88 bits as an id of 18 letters; ValueError for any other."""
+    if not 0 <= number <= _HIGHEST:
+        raise ValueError(f"no block id has the number {number}")
+    return "".join(ALPHABET[number >> shift & 31] for shift in range(5 * (LENGTH - 1), -1, -5))
 
 
 def is_id(text: str) -> bool:
     """Tell whether `text` has the form of a block id."""
-    return len(text) == LENGTH and all(letter in _VALUES for letter in text)
+    return len(text) == LENGTH and text[0] in _FIRST_LETTERS and all(letter in _VALUES for letter in text)

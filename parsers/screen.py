@@ -6,13 +6,20 @@ from functools import cache
 
 @cache
 def _unsafe() -> re.Pattern[str]:
-    controls = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
-    return re.compile(rf"[{controls}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+    controls = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
+    bidi = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    invisible = r"\xad\u180e\u200b-\u200d\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"
+    return re.compile(rf"[{controls}{bidi}{invisible}\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
     """Give `text` with control, bidi and zero-width characters as escapes; newlines and tabs stay."""
-    return _unsafe().sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return _unsafe().sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def one_line(text: str, limit: int = 80) -> str:

@@ -9,23 +9,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .headers import LETTERS, Vocabulary, read_header
+from .headers import LETTERS, Header, Vocabulary, read_header
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token as MarkdownToken
 
-HTML_CLOSERS = {
-    "<!--": "-->",
-    "<?": "?>",
-    "<![cdata[": "]]>",
-    "<script": "</script>",
-    "<pre": "</pre>",
-    "<style": "</style>",
-    "<textarea": "</textarea>",
-}
 _LESS = ("html_block", "html_inline", "reference", "lheading", "autolink", "link", "image")
+_LETTERS = Vocabulary(LETTERS, ())
 
 
 class Token(NamedTuple):
@@ -34,6 +26,36 @@ class Token(NamedTuple):
     name: str
     line: int
     rest: str = ""
+
+
+class Fence(NamedTuple):
+    """A code fence at top level: the line that opens it, the lines of its text, its info string."""
+
+    opens: int
+    lines: range
+    info: str
+
+
+class Outline(NamedTuple):
+    """A text's lines, the numbers of those that are not its own words at top level, and its fences."""
+
+    lines: list[str]
+    hidden: set[int]
+    fences: tuple[Fence, ...]
+
+    def candidates(self) -> tuple[tuple[int, str], ...]:
+        """Give number and text of each line at top level that could be a header."""
+        could_be = _candidate().match
+        return tuple((n, line) for n, line in enumerate(self.lines) if n not in self.hidden and could_be(line))
+
+    def tokens(self, author: str = "") -> tuple[Token, ...]:
+        """Give the `[DONE]`, `[INCOMPLETE]` and `[ACK]` lines, in order."""
+        found = []
+        for number, line in self.candidates():
+            header = read_header(line, _LETTERS)
+            if header is not None and header.name in ("", author):
+                found.append(Token(header.tag, number, header.rest))
+        return tuple(found)
 
 
 @cache
@@ -46,28 +68,7 @@ def tokens_of(body: str, author: str = "") -> tuple[Token, ...]:
 
     `[DONE - CX]` in a body by somebody else is text: nobody speaks for another.
     """
-    words = Vocabulary(LETTERS, ())
-    found = []
-    for number, line in top_lines(body):
-        header = read_header(line, words)
-        if header is not None and header.tag in LETTERS and header.name in ("", author):
-            found.append(Token(header.tag, number, header.rest))
-    return tuple(found)
-
-
-def unclosed(body: str) -> str:
-    """Give the line that would close a fence or an HTML block that `body` leaves open, or nothing."""
-    if not any(opener in body for opener in ("```", "~~~", "<")):
-        return ""
-    tokens = [token for token in _renderer().parse(_plain(body)) if token.level == 0]
-    if not tokens or tokens[-1].map is None:
-        return ""
-    last = tokens[-1]
-    if last.type == "fence" and not _is_closed(body.split("\n"), last):
-        return last.markup
-    if last.type == "html_block":
-        return _html_closer(last.content)
-    return ""
+    return outline(body).tokens(author) if _has_candidate(body) else ()
 
 
 def top_lines(text: str, *, read_open_fences: bool = False) -> tuple[tuple[int, str], ...]:
@@ -75,73 +76,114 @@ def top_lines(text: str, *, read_open_fences: bool = False) -> tuple[tuple[int, 
 
     With `read_open_fences` a fence that nothing closes hides nothing: its opening line is text.
     """
-    if _candidate().search(text) is None:
+    if not _has_candidate(text):
         return ()
+    return outline(text, read_open_fences=read_open_fences).candidates()
+
+
+def _has_candidate(text: str) -> bool:
+    return _candidate().search(text.removeprefix("\ufeff")) is not None
+
+
+def outline(text: str, *, read_open_fences: bool = False) -> Outline:
+    """Parse a text; lines are split at LF alone, and a byte order mark is none of it."""
+    text = text.removeprefix("\ufeff")
     lines = text.split("\n")
-    hidden, open_fence = _hidden_lines(lines)
-    while read_open_fences and open_fence is not None:
-        lines[open_fence] = ""
-        hidden, open_fence = _hidden_lines(lines)
-    return tuple((n, line) for n, line in enumerate(lines) if n not in hidden and _candidate().match(line))
-
-
-def _hidden_lines(lines: list[str]) -> tuple[set[int], int | None]:
-    """Give the numbers of the lines below top level, and where a fence opens that nothing closes."""
     hidden: set[int] = set()
-    open_fence = None
-    for token in _reader().parse(_plain("\n".join(lines))):
+    fences = []
+    source = _plain(text)
+    env = {"longest_closers": _longest_closers(source.split("\n"))} if read_open_fences else {}
+    for token in _reader().parse(source + "\n", env):
         if token.map is None:
             continue
-        if token.type in ("fence", "code_block", "moot_comment"):
-            hidden.update(range(*token.map))
-            if token.type == "fence" and token.level == 0 and not _is_closed(lines, token):
-                open_fence = token.map[0]
+        first, stop = token.map
+        if token.type == "list_item_open" and token.level == 1:
+            indent = _content_indent(lines[first])
+            hidden.update(n for n in range(first, stop) if _indent(lines[n]) >= indent)
         elif token.type == "inline":
-            hidden.update(_nested(lines, token))
-            hidden.update(_commented(token))
-    return hidden, open_fence
+            hidden.update(_commented(token, first))
+        elif token.type in ("fence", "moot_comment"):
+            hidden.update(range(first, stop))
+            if token.type == "fence" and token.level == 0:
+                within = range(first + 1, stop if _is_open(token) else stop - 1)
+                fences.append(Fence(first, within, token.info.strip()))
+    return Outline(lines, hidden, tuple(fences))
 
 
 def _plain(text: str) -> str:
-    """Take out what the parser would treat as a line end or a character of its own (NUL, CR)."""
-    return text.replace("\r\n", " \n").replace("\r", " ").replace("\0", " ").removeprefix("\ufeff")
+    """Take out what the parser would treat as a line end or a character of its own (NUL, CR).
+
+    How deep quotes are nested makes no difference here, but would cost a pass over the text each.
+    """
+    text = text.replace("\r\n", " \n").replace("\r", " ").replace("\0", " ")
+    return _quotes().sub(">", text) if ">" in text else text
 
 
-def _nested(lines: list[str], token: "MarkdownToken") -> set[int]:
-    """Give the lines of a paragraph in a list or quote, less its lazy continuation lines."""
-    assert token.map is not None
-    if token.level <= 1:
-        return set()
-    start, stop = token.map
-    lazy = {number for number in range(start + 1, stop) if lines[number][:1] in ("[", "#", "*", "_")}
-    return set(range(start, stop)) - lazy
+@cache
+def _quotes() -> re.Pattern[str]:
+    return re.compile(r">(?: {0,3}>)+")
 
 
-def _commented(token: "MarkdownToken") -> set[int]:
-    """Give the lines that begin inside a closed comment which opened within the paragraph."""
-    assert token.map is not None
+@cache
+def _item() -> re.Pattern[str]:
+    return re.compile(r" {0,3}(?:[-+*]|[0-9]{1,9}[.)])(?=(?P<blanks> *)(?P<text>.?))")
+
+
+def _content_indent(line: str) -> int:
+    """Give the column from which on a line belongs to the list item that begins on `line`.
+
+    A line that is indented less continues the item's paragraph lazily at most, and is read as top level.
+    """
+    match = _item().match(line.expandtabs(4))
+    assert match is not None
+    blanks = len(match["blanks"])
+    return match.end() + (blanks if match["text"] and 1 <= blanks <= 4 else 1)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _commented(token: "MarkdownToken", line: int) -> set[int]:
+    """Give the lines that begin inside a closed comment which opened within the paragraph at `line`."""
     hidden: set[int] = set()
-    at = 0
-    while (at := token.content.find("<!--", at)) >= 0 and (end := token.content.find("-->", at + 4)) >= 0:
-        first, last = token.content.count("\n", 0, at), token.content.count("\n", 0, end)
-        hidden.update(range(token.map[0] + first + 1, token.map[0] + last + 1))
+    text, at = token.content, 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 2)) >= 0:
+        first = line + text.count("\n", at, begin)
+        line = first + text.count("\n", begin, end)
+        hidden.update(range(first + 1, line + 1))
         at = end
     return hidden
 
 
-def _is_closed(lines: list[str], token: "MarkdownToken") -> bool:
-    assert token.map is not None
-    start, stop = token.map
-    last = lines[stop - 1].strip(" \t\r") if stop - 1 > start else ""
-    return len(last) >= len(token.markup) and last.strip(token.markup[0]) == ""
+def _is_open(fence: "MarkdownToken") -> bool:
+    """Tell whether nothing closes a fence, in a source that ends with a newline."""
+    assert fence.map is not None
+    return fence.content.count("\n") == fence.map[1] - fence.map[0] - 1
+
+
+def unclosed(body: str) -> str:
+    """Give the line that would close a fence or an HTML block that `body` leaves open, or nothing."""
+    if not any(opener in body for opener in ("```", "~~~", "<")):
+        return ""
+    tokens = [token for token in _renderer().parse(body.removeprefix("\ufeff") + "\n") if token.level == 0]
+    last = tokens[-1] if tokens else None
+    if last is not None and last.type == "fence" and _is_open(last):
+        return last.markup
+    if last is not None and last.type == "html_block":
+        return _html_closer(last.content)
+    return ""
 
 
 def _html_closer(block: str) -> str:
-    """Give what ends an HTML block of the kinds that a blank line does not end (CommonMark 4.6)."""
-    text = block.lstrip().lower()
-    for opener, closer in HTML_CLOSERS.items():
-        if text.startswith(opener) and closer not in text[len(opener) :]:
-            return closer
+    """Give what ends an HTML block of the kinds that a blank line does not end (CommonMark 4.6, 1 to 5)."""
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES
+
+    text = block.lstrip(" ")
+    closers = ("", "-->", "?>", ">", "]]>")
+    for closer, (begin, end, _) in zip(closers, HTML_SEQUENCES, strict=False):
+        if found := begin.search(text):
+            return "" if end.search(text) else closer or f"</{found[1].lower()}>"
     return ""
 
 
@@ -150,8 +192,8 @@ def _renderer() -> "MarkdownIt":
     """Make a parser that sees a body as a page that renders it does."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark")
-    parser.core.ruler.disable(["inline"])
+    parser = MarkdownIt("commonmark").disable("reference")  # it changes no block, and costs time
+    parser.core.ruler.disable(["inline", "text_join"])
     return parser
 
 
@@ -161,21 +203,59 @@ def _reader() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").disable(list(_LESS))
-    parser.core.ruler.disable(["inline"])
-    parser.block.ruler.before("fence", "moot_comment", _comment, {"alt": ["paragraph", "blockquote", "list"]})
+    parser.core.ruler.disable(["inline", "text_join"])
+    ends = {"alt": ["paragraph", "blockquote", "list"]}
+    parser.block.ruler.at("fence", _fence, ends)
+    parser.block.ruler.before("fence", "moot_comment", _comment, ends)
     return parser
 
 
+def _fence(state: "StateBlock", start_line: int, end_line: int, silent: bool) -> bool:
+    """Take a fence; where open ones are to be read, only one that is closed, or that stands in a list or quote."""
+    from markdown_it.rules_block import fence
+
+    longest = state.env.get("longest_closers")
+    if longest is None or state.level > 0:
+        return fence(state, start_line, end_line, silent)
+    if not fence(state, start_line, end_line, True):
+        return False
+    begin = state.bMarks[start_line] + state.tShift[start_line]
+    mark = state.src[begin]
+    if longest[mark][start_line + 1] < state.skipCharsStr(begin, mark) - begin:
+        return False
+    return silent or fence(state, start_line, end_line, False)
+
+
+@cache
+def _closer() -> re.Pattern[str]:
+    return re.compile(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*")
+
+
+def _longest_closers(lines: list[str]) -> dict[str, list[int]]:
+    """Give for each fence mark, by line, how long the longest run is that could close one on it or below."""
+    longest = {mark: [0] * (len(lines) + 1) for mark in "`~"}
+    for number in range(len(lines) - 1, -1, -1):
+        for runs in longest.values():
+            runs[number] = runs[number + 1]
+        if match := _closer().fullmatch(lines[number]):
+            runs = longest[match["run"][0]]
+            runs[number] = max(runs[number], len(match["run"]))
+    return longest
+
+
 def _comment(state: "StateBlock", start_line: int, end_line: int, silent: bool) -> bool:
-    """Take a closed HTML comment that begins a line as one block, so that nothing in it counts."""
+    """Take a closed HTML comment that begins a line as one block, so that nothing in it counts.
+
+    Within a list or quote it is left to the paragraph that holds it.
+    """
     begin = state.bMarks[start_line] + state.tShift[start_line]
     if state.is_code_block(start_line) or not state.src.startswith("<!--", begin):
         return False
-    close = state.src.find("-->", begin + 4, state.eMarks[end_line - 1])
-    if close < 0:
+    if state.level > 0 and state.sCount[start_line] >= state.blkIndent:
         return False
-    if silent:
-        return True
+    close = _comment_end(state, begin + 2)
+    if close < 0 or silent:
+        return close >= 0
     line = start_line
     while state.eMarks[line] < close:
         line += 1
@@ -183,3 +263,12 @@ def _comment(state: "StateBlock", start_line: int, end_line: int, silent: bool) 
     token.map = [start_line, line + 1]
     state.line = line + 1
     return True
+
+
+def _comment_end(state: "StateBlock", at: int) -> int:
+    """Find the `-->` at or behind `at`, as `str.find` does; no text is searched twice."""
+    searched, found = state.env.get("comment", (0, 0))
+    if not searched <= at <= found and not (found < 0 and searched <= at):
+        found = state.src.find("-->", at)
+        state.env["comment"] = (at, found)
+    return int(found)

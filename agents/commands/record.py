@@ -10,8 +10,8 @@ from ...parsers.errors import IntegrityError
 from ...parsers.screen import one_line
 from ...workspace.options import as_json, here, in_session, in_workspace
 from ..posting import find_block
+from ..reader import Reader
 from ..reading import entries, read_whole
-from ..referee import Referee
 from ..views import block_lines, message_json
 
 
@@ -22,7 +22,7 @@ from ..views import block_lines, message_json
 @as_json
 def log(session: str | None, last: int | None, pinned: str | None, as_json: bool) -> None:
     """Show the blocks of the ledger in their order, with the rulings on them."""
-    reading = read_whole(Referee(here(pinned), read_only=True))
+    reading = read_whole(Reader(here(pinned)))
     listed = list(enumerate(entries(reading), 1))
     if session:
         listed = [
@@ -48,7 +48,7 @@ def replay(session: str | None, pinned: str | None, as_json: bool) -> None:
     Neither ids of rulings nor times are printed: the same blocks give the same lines. Exit 5 where the ledger
     holds a ruling that the rules do not give.
     """
-    reading = read_whole(Referee(here(pinned), read_only=True))
+    reading = read_whole(Reader(here(pinned)))
     rulings = [ruling for ruling in reading.book.rulings if session in (None, ruling.session)]
     for n, ruling in enumerate(rulings, 1):
         label = ruling.label or "-"
@@ -72,7 +72,7 @@ def verify(pinned: str | None, as_json: bool) -> None:
 
     Loose text that was inserted or edited later is reported, and is no fault.
     """
-    reading = read_whole(Referee(here(pinned), read_only=True))
+    reading = read_whole(Reader(here(pinned)))
     report = verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head)
     void = [message.id for message in reading.book.void]
     if as_json:
@@ -109,9 +109,9 @@ def verify(pinned: str | None, as_json: bool) -> None:
 @as_json
 def trace(block_id: str, pinned: str | None, as_json: bool) -> None:
     """Show how far a block has come: stored, notified, read, acknowledged, each with its time."""
-    referee = Referee(here(pinned), read_only=True)
-    message = find_block(referee, block_id)
-    receipts = referee.index.receipts(message.id)
+    reader = Reader(here(pinned))
+    message = find_block(reader, block_id)
+    receipts = reader.index.receipts(message.id)
     if as_json:
         click.echo(
             json.dumps({"id": message.id, "stored_at": message.at, "agents": [r._asdict() for r in receipts]})

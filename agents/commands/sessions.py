@@ -8,8 +8,10 @@ import click
 from ...bus.messages import HUMAN
 from ...parsers.screen import visible
 from ...workspace.options import as_json, here, in_workspace, known_agent
-from ..book import Session, load_session, time_of
+from ..book import time_of
 from ..posting import body_from
+from ..protocols.session import Session, load_session
+from ..reader import Reader
 from ..referee import Referee
 from ..starting import start_session
 from ..views import result_lines, session_json
@@ -57,9 +59,9 @@ def _saved(referee: Referee, name: str) -> Session:
 @as_json
 def status(pinned: str | None, as_json: bool) -> None:
     """Show the sessions, who is to move in each and for how long, and whether a referee runs."""
-    referee = Referee(here(pinned), read_only=True)
+    referee = Reader(here(pinned))
     referee.refresh()
-    holder = referee.holder()
+    holder = referee.lease.holder()
     book = referee.book
     sessions = {row.id: load_session(row.data) for row in referee.index.sessions()} | book.sessions
     ordered = sorted(sessions.values(), key=lambda session: session.n)

@@ -25,7 +25,7 @@ class Rules(Protocol):
         """Give everybody's role; IllFormed where the prompt does not name enough."""
 
     def begin(self, opening: Opening, at_ms: int) -> Any:
-        """Give the first state."""
+        """Give the first state; IllFormed where the roster is not one that `seats` gives."""
 
     def step(self, opening: Opening, state: Any, event: Event) -> tuple[Any, tuple[Effect, ...]]:
         """Answer an event with a new state and effects, a Rule first; no effect at all for an idle tick."""

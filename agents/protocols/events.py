@@ -4,7 +4,10 @@ A protocol is a pure function from a state and an event to a new state and effec
 path and no clock: time is in the events, a body is the facts that the parsers found in it.
 """
 
+import re
 from typing import NamedTuple
+
+from ...parsers.names import shown
 
 
 class Posted(NamedTuple):
@@ -71,3 +74,8 @@ class IllFormed(Exception):
         super().__init__(what)
         self.what = what
         self.then = then
+
+
+def quoted(word: str) -> str:
+    """Give somebody's word as a sentence may repeat it: plain ones as they are, others escaped and cut."""
+    return word if re.fullmatch(r"[\w.-]{1,64}", word, re.ASCII) else shown(word)

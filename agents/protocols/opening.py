@@ -1,12 +1,13 @@
 """The opening of a session: what is pinned when it begins, as the fields of a ruling's body."""
 
-from collections.abc import Mapping
+import re
 from typing import NamedTuple
 
 from ...parsers.fields import read_fields, write_fields
 from ...parsers.seats import Seat
 
 _OWN = ("PROTOCOL", "RULES", "ROSTER", "MAX_TURNS", "TURN_TIMEOUT_S", "OUTPUT", "WORK", "TASK")
+_SEAT = r"([^\s(),]+) \(([^\s():]+)(?:: ((?:[^)\\]|\\.)*))?\)"
 
 
 class Opening(NamedTuple):
@@ -38,51 +39,65 @@ class Opening(NamedTuple):
 
 
 def write_opening(opening: Opening) -> str:
-    """Write an opening as fields, the task last, since it may have several lines."""
-    roster = ", ".join(
-        f"{seat.name} ({seat.role}: {seat.lens})" if seat.lens else f"{seat.name} ({seat.role})"
-        for seat in opening.roster
-    )
+    """Write an opening as fields, the task last, since it may have several lines.
+
+    The other values are one line each: line ends in them become blanks, and so cannot begin a field.
+    """
     pairs = [
         ("PROTOCOL", opening.protocol),
         ("RULES", str(opening.rules)),
-        ("ROSTER", roster),
+        ("ROSTER", ", ".join(_write_seat(seat) for seat in opening.roster)),
         ("MAX_TURNS", str(opening.max_turns)),
         ("TURN_TIMEOUT_S", str(opening.turn_timeout_s)),
         ("OUTPUT", opening.output),
         ("WORK", opening.work),
         *opening.options,
-        ("TASK", opening.task),
     ]
-    return write_fields((key, value) for key, value in pairs if value)
+    lines = [(key, value.replace("\r", " ").replace("\n", " ").strip()) for key, value in pairs]
+    return write_fields((key, value) for key, value in (*lines, ("TASK", opening.task)) if value)
 
 
 def read_opening(session: str, text: str) -> Opening | None:
     """Read the fields of an opening; None where one is missing or makes no sense."""
     fields = read_fields(text, last="TASK")
-    numbers = [fields.get(key, "") for key in ("RULES", "MAX_TURNS", "TURN_TIMEOUT_S")]
-    roster = _roster(fields)
-    if not all(number.isascii() and number.isdecimal() for number in numbers) or not roster:
+    numbers = [_whole_number(fields.get(key, "")) for key in ("RULES", "MAX_TURNS", "TURN_TIMEOUT_S")]
+    roster = _read_roster(fields.get("ROSTER", ""))
+    if not all(numbers) or not roster:
         return None
     return Opening(
         session=session,
         protocol=fields.get("PROTOCOL", ""),
         task=fields.get("TASK", ""),
         roster=roster,
-        max_turns=int(numbers[1]),
-        turn_timeout_s=int(numbers[2]),
-        rules=int(numbers[0]),
+        max_turns=numbers[1],
+        turn_timeout_s=numbers[2],
+        rules=numbers[0],
         output=fields.get("OUTPUT", ""),
         work=fields.get("WORK", ""),
         options=tuple((key, value) for key, value in fields.items() if key not in _OWN),
     )
 
 
-def _roster(fields: Mapping[str, str]) -> tuple[Seat, ...]:
+def _whole_number(digits: str) -> int:
+    """Read a number of up to nine digits; 0 where it is none."""
+    return int(digits) if re.fullmatch(r"[0-9]{1,9}", digits) else 0
+
+
+def _write_seat(seat: Seat) -> str:
+    """Write `CC (JUDGE: clear, and short)`; a bracket that closes within the lens gets a backslash."""
+    lens = seat.lens.replace("\\", "\\\\").replace(")", "\\)")
+    return f"{seat.name} ({seat.role}: {lens})" if lens else f"{seat.name} ({seat.role})"
+
+
+def _read_roster(text: str) -> tuple[Seat, ...]:
+    """Read what `_write_seat` wrote, one seat after the other; nothing where any part of it is no seat."""
     seats = []
-    for part in fields.get("ROSTER", "").split(", "):
-        name, _, role = part.partition(" (")
-        role, _, lens = role.removesuffix(")").partition(": ")
-        if name and role:
-            seats.append(Seat(name, role, lens))
-    return tuple(seats)
+    at = 0
+    while seat := re.compile(_SEAT).match(text, at):
+        name, role, lens = seat.groups(default="")
+        seats.append(Seat(name, role, re.sub(r"\\(.)", r"\1", lens)))
+        at = seat.end()
+        if at == len(text):
+            return tuple(seats)
+        at += len(", ") if text.startswith(", ", at) else len(text)
+    return ()

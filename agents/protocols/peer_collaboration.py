@@ -16,6 +16,9 @@ turn time-out is reminded, then the human is told, then the session ends INCOMPL
     working     working      proposed      proposed                   ends INCOMPLETE
     proposed    working      ends DONE     proposed                   ends INCOMPLETE
 
+A session that has ended takes nothing any more. A block that names no author is taken where its header
+names a role, since only one peer can have written that.
+
 Source of the rules: seed `peer-collaboration`, Protocol, Termination, Safety, Final Status Format.
 """
 
@@ -23,7 +26,7 @@ from typing import NamedTuple
 
 from ...parsers.names import nearest
 from ...parsers.seats import Prompt, Seat
-from .events import Close, Effect, Event, IllFormed, Move, Notify, Posted, Rule, Ticked
+from .events import Close, Effect, Event, IllFormed, Move, Notify, Posted, Rule, Ticked, quoted
 from .opening import Opening
 
 NAME = "peer-collaboration"
@@ -93,18 +96,21 @@ def seats(prompt: Prompt) -> tuple[Seat, ...]:
 
 
 def begin(opening: Opening, at_ms: int) -> State:
-    """Give the state after the opening: PEER_A moves."""
-    return State(mover=opening.roster[0].name, since_ms=at_ms)
+    """Give the state after the opening: PEER_A moves. Raises IllFormed for a roster that is not two peers."""
+    if sorted(seat.role for seat in opening.roster) != list(ROLES):
+        raise IllFormed("a peer-collaboration has one PEER_A and one PEER_B", "add `CC + CX.`")
+    return State(mover=_holder(opening, "PEER_A"), since_ms=at_ms)
 
 
 def step(opening: Opening, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
     """Answer one event. An illegal move is an effect (a Rule that refuses), never an exception."""
     if isinstance(event, Ticked):
         return _ticked(opening, state, event)
+    if not event.author and event.tag in ROLES:
+        event = event._replace(author=_holder(opening, event.tag))
     refusal = _refusal(opening, state, event)
     if refusal is not None:
-        names = (event.author,) if opening.seat(event.author) else ()
-        return state, (refusal, Notify(names))
+        return state, (refusal, Notify((event.author or state.mover,)))
     return _turn(opening, state, event)
 
 
@@ -113,22 +119,28 @@ def _refusal(opening: Opening, state: State, event: Posted) -> Rule | None:
     peers, mover = " and ".join(opening.names), state.mover
     seat = opening.seat(event.author)
     why = code = ""
-    if not event.author:
-        code, why = "no-author", f"who speaks? {peers} both may write here: begin with [DONE - NAME]"
+    if not mover:
+        code, why = "ended", f"{opening.session} is {state.phase.upper()}: begin another with `moot start`"
+    elif not event.author:
+        code, why = "no-author", f"who speaks? write [{event.tag or 'ROLE'} - NAME]; {mover} moves next"
     elif seat is None:
-        code, why = "not-in-session", f"{event.author} takes no part; {peers} do, and {mover} moves next"
+        near = nearest(event.author, opening.names)
+        meant = f"did you mean {near}? {peers}" if near else peers
+        who = quoted(event.author)
+        code, why = "not-in-session", f"{who} takes no part; {meant} do, and {mover} moves next"
     elif event.tag and event.tag not in TAGS:
-        meant = nearest(event.tag, TAGS) or seat.role
-        code, why = "unknown-tag", f"peer-collaboration knows no [{event.tag}]: write [{meant} - {seat.name}]"
+        meant = nearest(event.tag, (seat.role, "DONE", "INCOMPLETE")) or seat.role
+        known = f"peer-collaboration knows no [{quoted(event.tag)}]"
+        code, why = "unknown-tag", f"{known}: write [{meant} - {seat.name}]; {mover} moves next"
     elif (role := event.tag if event.tag in ROLES else event.role) and role != seat.role:
-        code, why = "wrong-role", f"{seat.name} is {seat.role}, not {role}; {mover} moves next"
+        code, why = "wrong-role", f"{seat.name} is {seat.role}, not {quoted(role)}; {mover} moves next"
     elif seat.name != mover:
         code, why = "out-of-turn", f"{mover} moves next, not {seat.name}"
     elif {"DONE", "INCOMPLETE"} <= set(event.tokens):
         code, why = "contradiction", f"[DONE] and [INCOMPLETE] in one turn: {mover} writes one of them"
     elif event.empty:
         code, why = "empty", f"an empty turn says nothing: {mover} writes what it adds and why"
-    return Rule("refused", code, why, (mover,)) if code else None
+    return Rule("refused", code, why, waiting_for(state)) if code else None
 
 
 def _turn(opening: Opening, state: State, event: Posted) -> tuple[State, tuple[Effect, ...]]:
@@ -170,7 +182,7 @@ def _turn(opening: Opening, state: State, event: Posted) -> tuple[State, tuple[E
 
 def _ticked(opening: Opening, state: State, event: Ticked) -> tuple[State, tuple[Effect, ...]]:
     """Remind a silent peer, then tell the human, then end the session; each after one more time-out."""
-    if event.at_ms < due_ms(opening, state):
+    if not state.mover or event.at_ms < due_ms(opening, state):
         return state, ()
     waited = f"{opening.turn_timeout_s * (state.reminders + 1)} s"
     after = state._replace(reminders=state.reminders + 1, since_ms=event.at_ms)
@@ -191,6 +203,11 @@ def due_ms(opening: Opening, state: State) -> int:
     return state.since_ms + opening.turn_timeout_s * 1000
 
 
+def _holder(opening: Opening, role: str) -> str:
+    """Give the name of the peer that has a role."""
+    return next(seat.name for seat in opening.roster if seat.role == role)
+
+
 def waiting_for(state: State) -> tuple[str, ...]:
     """Give the names of those whose move it is."""
     return (state.mover,) if state.mover else ()
@@ -198,7 +215,7 @@ def waiting_for(state: State) -> tuple[str, ...]:
 
 def moves(opening: Opening, state: State, name: str) -> tuple[Move, ...]:
     """Give what the rules let an agent do now; nothing where it has to wait."""
-    if name != state.mover:
+    if name not in waiting_for(state):
         return ()
     at = f"--as {name} --in {opening.session}"
     turn = f"your turn, {state.turns + 1} of {opening.max_turns}; the body on standard input"

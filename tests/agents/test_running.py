@@ -130,7 +130,7 @@ import sys
 from pathlib import Path
 import moot
 from moot.bus.watcher import Watcher
-referee = moot.Referee(moot.find_workspace(Path.cwd()), read_only=True)
+referee = moot.Reader(moot.find_workspace(Path.cwd()))
 before = []
 with Watcher(referee.workspace.ledger) as watcher:
     while len(before) < int(sys.argv[1]):

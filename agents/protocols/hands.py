@@ -1,0 +1,130 @@
+"""Text by hand: how it is cut into what waits for a ruling, and how a ruling finds it again.
+
+A ruling pins what it answers by a hash (`text=`) and names the author (`by=`), so that the text is read the
+same ever after, whatever tags and names are in play by then.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...bus.messages import Message, from_hand
+from ...parsers.frames import Loose
+from ...parsers.headers import LETTERS, Header, Vocabulary, read_header
+from ...parsers.loose import HandBlock, find_pinned, pin, split_loose
+from ...parsers.names import TAGS
+
+NAMELESS = "?"  # stands in a ruling's `by=` for the author of a block whose header names none
+_BOM = b"\xef\xbb\xbf"
+
+
+class Unruled(NamedTuple):
+    """Something that waits for a ruling: a block, or prose; `pin` names the text of one by hand."""
+
+    message: Message
+    pin: str = ""
+    prose: bool = False
+
+
+class Gap(NamedTuple):
+    """Loose text that no ruling has answered; `changed` where it is not what the next frame found there."""
+
+    start: int
+    end: int
+    text: bytes
+    changed: bool = False
+
+
+def gaps_of(pieces: Iterable[Loose], *, changed: bool = False) -> list[Gap]:
+    """Give the loose text that is not blank."""
+    return [Gap(*piece, changed) for piece in pieces if piece.text.strip()]
+
+
+def parts_of(gap: Gap, words: Vocabulary) -> list[Unruled]:
+    """Cut loose text into what waits for a ruling, each read as the ruling will read it."""
+    found = []
+    for part in split_loose(gap.text, gap.start, words):
+        if isinstance(part, HandBlock):
+            piece = Loose(part.start, part.end, part.text)
+            found.append(Unruled(_by_hand(piece, part.header), pin(part.text)))
+        else:
+            piece = _piece(gap, _first_line(gap), part.end - gap.start)
+            found.append(Unruled(_prose(piece), pin(piece.text), prose=True))
+    return found
+
+
+def is_begun(item: Unruled) -> bool:
+    """Tell whether a block by hand is a header alone, and its text is still to come."""
+    message = item.message
+    return not item.prose and not message.body.strip() and message.tag not in LETTERS
+
+
+def find_block(gap: Gap, pinned: str, author: str) -> Message | None:
+    """Find the block by hand that a ruling pins; None where it is not there or not by that author."""
+    place = find_pinned(gap.text, pinned)
+    return _read_block(_piece(gap, *place), author) if place is not None else None
+
+
+def find_prose(gap: Gap, pinned: str, words: Vocabulary) -> Message | None:
+    """Find the prose that a ruling pins; None where it is not there or holds a header.
+
+    It stands first in its gap, since the first header ends it.
+    """
+    start, count = _first_line(gap), int(pinned.partition("/")[2])
+    text = b"\n".join(gap.text[start:].split(b"\n", count)[:count]).rstrip()
+    if pin(text) != pinned or any(isinstance(part, HandBlock) for part in split_loose(text, 0, words)):
+        return None
+    return _prose(_piece(gap, start, start + len(text)))
+
+
+def cut(gaps: Iterable[Gap], start: int, end: int) -> list[Gap]:
+    """Take the bytes from `start` to `end` of the ledger out of loose text."""
+    kept = []
+    for gap in gaps:
+        if gap.end <= start or gap.start >= end:
+            kept.append(gap)
+            continue
+        kept.append(gap._replace(end=start, text=gap.text[: max(0, start - gap.start)]))
+        kept.append(gap._replace(start=end, text=gap.text[end - gap.start :]))
+    return [gap for gap in kept if gap.text.strip()]
+
+
+def adopted_message(piece: Loose, block_id: str, author: str, at: str = "") -> Message:
+    """Read text that a ruling adopted; `author` is the one that the ruling names, nothing for prose.
+
+    Text that does not begin with a header by that author is read as prose.
+    """
+    return (_read_block(piece, author) or _prose(piece))._replace(id=block_id, at=at)
+
+
+def _read_block(piece: Loose, author: str) -> Message | None:
+    first = piece.text.removeprefix(_BOM).split(b"\n", 1)[0].decode("utf-8", "replace")
+    nameless = author == NAMELESS
+    header = read_header(first, Vocabulary(TAGS, ()) if nameless else Vocabulary((), (author,)))
+    if header is None or nameless == bool(header.name):
+        return None
+    if nameless and header.tag in LETTERS:
+        header = header._replace(rest=first.strip())  # the token is what the block says
+    return _by_hand(piece, header)
+
+
+def _by_hand(piece: Loose, header: Header) -> Message:
+    lines = piece.text.removeprefix(_BOM).decode("utf-8", "replace").split("\n")
+    body = "\n".join([header.rest, *(line.rstrip("\r") for line in lines[1:])]).strip("\n")
+    return from_hand(HandBlock(piece.start, piece.end, header, body, piece.text))
+
+
+def _prose(piece: Loose) -> Message:
+    body = piece.text.decode("utf-8", "replace")
+    return Message("", "", "", (), "", "", "", "", "", body, "hand", piece.start, piece.end)
+
+
+def _piece(gap: Gap, start: int, end: int) -> Loose:
+    return Loose(gap.start + start, gap.start + end, gap.text[start:end])
+
+
+def _first_line(gap: Gap) -> int:
+    """Give where the first line begins that is not blank."""
+    blank = re.match(rb"(?:\xef\xbb\xbf)?(?:[^\S\n]*\n)*", gap.text)
+    assert blank is not None
+    return blank.end()
