@@ -2,14 +2,13 @@
 
 import hashlib
 from collections.abc import Callable
-from pathlib import Path
 
 from ..bus.messages import Message
 from ..parsers.artifact import artifact_of
 from ..parsers.attachment import attachment_of
 from ..parsers.errors import MootError
 from ..parsers.fields import write_fields
-from ..workspace.files import check_output_path, digest_of, read_regular, write_whole
+from ..workspace.files import check_output_path, digest_of, make_folder, read_regular, write_whole
 from ..workspace.folder import Workspace
 from .protocols.events import Close
 from .protocols.session import Session
@@ -43,7 +42,7 @@ def close_session(
         )
     if data is not None:
         kept = workspace.runs / opening.session / "artifact.md"
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(kept.parent)
         write_whole(kept, data)
         notes.insert(0, ("ARTIFACT", f"runs/{opening.session}/artifact.md"))
         notes.insert(1, ("SHA256", hashlib.sha256(data).hexdigest()))
@@ -67,18 +66,12 @@ def _save_output(
     opening = session.opening
     path = check_output_path(workspace.root, workspace.folder, opening.output)
     stands = digest_of(path)
-    if (stands or ABSENT) != (opening.option(OUTPUT_WAS) or ABSENT):
+    if stands and stands != opening.option(OUTPUT_WAS):
         if data is not None and stands == hashlib.sha256(data).hexdigest():
             return opening.output, data  # written by an earlier attempt that was killed before its ruling
         return opening.output, read_regular(path)  # the peers edited the file themselves
     if data is None or close.state != "done":
         return "none", data
-    make_folders(workspace.root, path.parent)
+    make_folder(path.parent)
     write_whole(path, data)
     return opening.output, data
-
-
-def make_folders(root: Path, folder: Path) -> None:
-    """Make the folders of an output path below the repository's top."""
-    if folder != root and root in folder.parents:
-        folder.mkdir(parents=True, exist_ok=True)

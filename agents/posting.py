@@ -11,7 +11,7 @@ from ..parsers.attachment import stub
 from ..parsers.errors import NotFound, Refused, UsageError
 from ..parsers.names import did_you_mean, shown
 from ..parsers.tokens import tokens_of
-from ..workspace.files import store_error, write_whole
+from ..workspace.files import make_folder, store_error, write_whole
 from .protocols.session import Session
 from .reader import Reader
 from .referee import Outcome, Referee
@@ -165,10 +165,7 @@ def _fitted(referee: Referee, body: str, author: str) -> str:
         return body
     sha256 = hashlib.sha256(data).hexdigest()
     path = referee.workspace.runs / "attachments" / f"{sha256}.md"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise store_error(error, path.parent, "make") from error
+    make_folder(path.parent)
     write_whole(path, data)
     referee.notes.append(
         f"{len(data)} bytes are over the limit of {limit // 1024} KiB, so the whole text is in"

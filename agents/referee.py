@@ -10,7 +10,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from ..bus.batch import PREVIOUS, Batch, Draft
@@ -23,7 +22,7 @@ from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
 from ..parsers.headers import Header, Vocabulary, read_header
 from ..parsers.ids import RANDOM_BITS, mint
 from ..parsers.tokens import unclosed
-from ..workspace.files import store_error, write_whole
+from ..workspace.files import make_folder, write_whole
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings
 from .book import Ruling, time_of
@@ -49,7 +48,7 @@ class Referee(Reader):
 
     def __init__(self, workspace: Workspace, settings: Settings | None = None) -> None:
         """Open a workspace; StoreError where its `.state/` cannot be made."""
-        make_state_folder(workspace.state)
+        make_folder(workspace.state, mode=0o700)
         super().__init__(workspace, settings, index=Index(workspace.state / "index.db"))
         self.inboxes = Inboxes(workspace.inbox)
         self.rulings: list[Ruling] = []
@@ -65,7 +64,7 @@ class Referee(Reader):
         was_ours = self.lease.is_ours
         self.close()
         self._forget()
-        make_state_folder(self.workspace.state)
+        make_folder(self.workspace.state, mode=0o700)
         if was_ours:
             self.lease.take()
 
@@ -73,7 +72,7 @@ class Referee(Reader):
         """Keep a private text out of the ledger; give the stub that stands there for it."""
         data = body.encode("utf-8", "replace")
         sha256 = hashlib.sha256(data).hexdigest()
-        self.private_folder.mkdir(mode=0o700, exist_ok=True)
+        make_folder(self.private_folder, mode=0o700)
         write_whole(self.private_folder / sha256, data, mode=0o600)
         return private_stub(body, sha256)
 
@@ -378,14 +377,6 @@ class Referee(Reader):
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
             self.refresh()
-
-
-def make_state_folder(path: Path) -> None:
-    """Make `.state/` again where `git clean` took it away; StoreError where that cannot be."""
-    try:
-        path.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise store_error(error, path, "make") from error
 
 
 def from_header(draft: Draft) -> Message:

@@ -7,58 +7,55 @@ in a body counts (seed: peer-collaboration, Turn Format and Example Session).
 import re
 from functools import cache
 
-from .headers import LETTERS, Vocabulary, read_header
-from .tokens import top_lines
-
-_NO_NAMES = Vocabulary(LETTERS, ())
+from .headers import TOKENS, read_header
+from .tokens import Fence, Outline, outline
 
 
 @cache
 def _label() -> re.Pattern[str]:
     return re.compile(
-        r"(?:#{1,6}[ \t]+)?(\*\*|__|)(?:Artifact|Updated)(?:\1:|:\1)[ \t]*(?P<rest>.*)", re.IGNORECASE
-    )
-
-
-@cache
-def _fence() -> re.Pattern[str]:
-    return re.compile(
-        r"^(?P<mark>`{3,}|~{3,})[ \t]*artifact[ \t\r]*\n(?P<text>.*?)^(?P=mark)[`~]*[ \t\r]*$",
-        re.MULTILINE | re.DOTALL,
+        r"^ {0,3}(?:#{1,6}[ \t]+)?(?P<bold>\*\*|__|)(?:Artifact|Updated)(?:(?P=bold):|:(?P=bold))[ \t]*",
+        re.IGNORECASE | re.MULTILINE,
     )
 
 
 def artifact_of(body: str) -> str | None:
     """Give the artifact in a body, ended by a newline, or None where it holds none."""
-    fences = list(_fence().finditer(body)) if "artifact" in body else []
-    label = _last_label(body)
-    if fences and (label is None or fences[-1].start() >= label[0]):
-        return fences[-1].group("text") or None
-    if label is None:
+    body = body.removeprefix("\ufeff")
+    labels = list(_label().finditer(body))
+    if not labels and "artifact" not in body:
         return None
-    return _without_tokens(body[label[1] :])
+    read = outline(body)
+    fence = next((one for one in reversed(read.fences) if one.info.split()[:1] == ["artifact"]), None)
+    label = _last_at_top(labels, body, read)
+    if fence is not None and (label is None or fence.opens > label[0]):
+        return _fenced(fence, read)
+    return _labelled(*label, read) if label is not None else None
 
 
-def _last_label(body: str) -> tuple[int, int] | None:
-    """Give where the last label's line begins and where the text behind it does."""
+def _last_at_top(labels: list[re.Match[str]], body: str, read: Outline) -> tuple[int, str] | None:
+    """Give the line of the last label that stands at top level, and what follows it on that line."""
     found = None
-    at = 0
-    inside = ""
-    for line in body.split("\n"):
-        mark = line.lstrip(" ")[:3]
-        if mark in ("```", "~~~") and not inside:
-            inside = mark
-        elif inside and mark == inside and not line.strip(f" \r{inside[0]}"):
-            inside = ""
-        match = None if inside else _label().match(line.rstrip("\r"))
-        if match is not None:
-            found = (at, at + match.start("rest"))
-        at += len(line) + 1
+    line = at = 0
+    for label in labels:
+        line, at = line + body.count("\n", at, label.start()), label.start()
+        if line not in read.hidden:
+            found = (line, read.lines[line][label.end() - at :])
     return found
 
 
-def _without_tokens(text: str) -> str | None:
-    tokens = {number for number, line in top_lines(text) if read_header(line, _NO_NAMES)}
-    lines = [line for number, line in enumerate(text.split("\n")) if number not in tokens]
-    kept = "\n".join(lines).strip("\n")
-    return kept + "\n" if kept.strip() else None
+def _fenced(fence: Fence, read: Outline) -> str | None:
+    opening = read.lines[fence.opens]
+    margin = len(opening) - len(opening.lstrip(" "))
+    lines = [read.lines[number] for number in fence.lines]
+    return _ended("\n".join(line[min(margin, len(line) - len(line.lstrip(" "))) :] for line in lines))
+
+
+def _labelled(label: int, rest: str, read: Outline) -> str | None:
+    tokens = {number for number, line in read.candidates() if read_header(line, TOKENS)}
+    below = [line for number, line in enumerate(read.lines) if number > label and number not in tokens]
+    return _ended("\n".join([rest, *below]).strip("\r\n"))
+
+
+def _ended(text: str) -> str | None:
+    return text + "\n" if text.strip() else None

@@ -238,7 +238,9 @@ def _frame(raw: bytes, below: int, last: int, start: int, facts: dict[str, str])
     edited = sha != digest(bare + b"\n" + _plain(text))
     if marker.endswith(b"\r"):
         text = text.replace(b"\r\n", b"\n")  # the whole file was rewritten with CRLF
-    return Frame(start, start + len(raw), facts, _counted(text, facts.get("bytes", "")), frame_hash(raw), edited)
+    return Frame(
+        start, start + len(raw), facts, _counted(text, facts.get("bytes", "")), frame_hash(raw), edited
+    )
 
 
 def _counted(text: bytes, count: str) -> bytes:

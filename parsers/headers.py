@@ -41,6 +41,10 @@ class Vocabulary(NamedTuple):
     names: Collection[str]
 
 
+TOKENS = Vocabulary(LETTERS, ())
+"""What a line within a body is read with."""
+
+
 @cache
 def _shape() -> re.Pattern[str]:
     return re.compile(

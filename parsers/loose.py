@@ -8,11 +8,13 @@ after a frame, it is a block of its own that names no author.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .frames import digest
+from .frames import OPEN, digest
 from .headers import LETTERS, Header, Vocabulary, read_header
 from .tokens import top_lines
 
-_NOISE = (b"<!-- /moot", b"<!-- moot", b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
+_BOM = b"\xef\xbb\xbf"
+_NOISE = (b"<!-- /moot", b"<!-- moot", b"<<<<<<< ", b">>>>>>> ", b"||||||| ")
+_MOST_HASHED = 1 << 26  # bytes; a search that an honest ledger needs stays far below
 
 
 class HandBlock(NamedTuple):
@@ -36,23 +38,32 @@ class Prose(NamedTuple):
 def split_loose(text: bytes, base: int, words: Vocabulary) -> list[HandBlock | Prose]:
     """Cut loose text at offset `base` of the ledger into blocks and prose, in order; blank parts are left out.
 
-    Markers of git conflicts and of frames that were cut are noise, no prose.
+    Markers of git conflicts and of frames that were cut are noise: no prose, and no end of a block.
     """
-    lines = text.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\n")
+    raw = text.split(b"\n")
+    lines = text.removeprefix(_BOM).decode("utf-8", "replace").split("\n")
     offsets = _line_offsets(text)
     headers = list(_headers(lines, words))
-    cuts = [number for number, _ in headers]
+    cuts = [*(number for number, _ in headers), len(lines)]
     found: list[HandBlock | Prose] = []
-    first = cuts[0] if cuts else len(lines)
-    if _says_something(before := text[: offsets[first]]):
+    if not all(map(_is_noise, raw[: cuts[0]])):
+        before = text[: offsets[cuts[0]]]
         start = base + len(before) - len(before.lstrip())
         found.append(Prose(start, base + len(before.rstrip()), before.strip()))
-    for (number, header), stop in zip(headers, [*cuts, len(lines)][1:], strict=True):
-        raw = text[offsets[number] : offsets[stop]].rstrip()
-        body = "\n".join([header.rest, *(line.rstrip("\r") for line in lines[number + 1 : stop])])
-        start = base + offsets[number]
-        found.append(HandBlock(start, start + len(raw), header, body.strip("\n"), raw))
+    for (first, header), following in zip(headers, cuts[1:], strict=True):
+        stop = _end_of_words(raw, first + 1, following)
+        block = text[offsets[first] : offsets[stop]].rstrip()
+        body = "\n".join([header.rest, *(line.rstrip("\r") for line in lines[first + 1 : stop])])
+        start = base + offsets[first]
+        found.append(HandBlock(start, start + len(block), header, body.strip("\n"), block))
     return found
+
+
+def _end_of_words(lines: list[bytes], first: int, stop: int) -> int:
+    """Give where a block ends, less the noise at its end."""
+    while stop > first and _is_noise(lines[stop - 1]):
+        stop -= 1
+    return stop
 
 
 def _headers(lines: list[str], words: Vocabulary) -> Iterator[tuple[int, Header]]:
@@ -77,9 +88,10 @@ def _line_offsets(text: bytes) -> list[int]:
     return [*offsets, len(text)]
 
 
-def _says_something(text: bytes) -> bool:
-    lines = (line.strip() for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
-    return any(line and not line.startswith(_NOISE) for line in lines)
+def _is_noise(line: bytes) -> bool:
+    line = line.removeprefix(_BOM).strip()
+    cut = line.startswith(b"<!--") and OPEN.startswith(line)
+    return cut or line in (b"", b"=======") or (line + b" ").startswith(_NOISE)
 
 
 def pin(text: bytes) -> str:
@@ -88,29 +100,41 @@ def pin(text: bytes) -> str:
     A ruling that adopts a block by hand holds this (`text=…/4`), so that anybody can find the text again.
     """
     lines = _plain_lines(text)
-    return digest(b"\n".join(lines)) + f"/{len(lines)}" if lines else ""
+    while lines and not lines[-1]:
+        lines.pop()
+    first = next((number for number, line in enumerate(lines) if line), 0)
+    return _pin(lines[first:]) if lines else ""
+
+
+def _pin(lines: list[bytes]) -> str:
+    return digest(b"\n".join(lines)) + f"/{len(lines)}"
 
 
 def find_pinned(text: bytes, pinned: str) -> tuple[int, int] | None:
-    """Find where in `text` the piece stands that `pin` named; None where it does not any more."""
-    wanted, _, count = pinned.partition("/")
-    if not count.isdecimal():
+    """Find where in `text` the piece stands that `pin` named; None where it does not any more.
+
+    A pinned piece begins with a header, or with the first word of the text. Where many lines of a long text
+    could begin it, the search ends after some 64 MB, so that no text takes longer than a moment.
+    """
+    _, _, digits = pinned.partition("/")
+    lines = _plain_lines(text)
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(len(lines))):
         return None
+    count = max(1, int(digits))
     offsets = _line_offsets(text)
-    first_word = len(text) - len(text.lstrip())
-    for number, offset in enumerate(offsets[:-1]):
-        stop = offsets[min(number + int(count), len(offsets) - 1)]
-        line = text[offset:stop].lstrip(b" #*_")
-        begins = line.startswith(b"[") or offset <= first_word < stop
-        if begins and digest(b"\n".join(_plain_lines(text[offset:stop]))) == wanted:
-            return offset, offset + len(text[offset:stop].rstrip())
+    hashed = 0
+    first_word = next((number for number, line in enumerate(lines) if line), 0)
+    for number in range(first_word, len(lines) - count + 1):
+        if number > first_word and not lines[number].lstrip(b" #*_").startswith(b"["):
+            continue
+        stop = offsets[number + count]
+        hashed += stop - offsets[number]
+        if hashed > _MOST_HASHED + len(text):
+            break
+        if _pin(lines[number : number + count]) == pinned:
+            return offsets[number], offsets[number] + len(text[offsets[number] : stop].rstrip())
     return None
 
 
 def _plain_lines(text: bytes) -> list[bytes]:
-    lines = [line.rstrip() for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
-    while lines and not lines[-1]:
-        lines.pop()
-    while lines and not lines[0]:
-        del lines[0]
-    return lines
+    return [line.rstrip() for line in text.removeprefix(_BOM).split(b"\n")]

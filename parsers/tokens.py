@@ -9,15 +9,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .headers import LETTERS, Header, Vocabulary, read_header
+from .headers import TOKENS, read_header
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token as MarkdownToken
 
 _LESS = ("html_block", "html_inline", "reference", "lheading", "autolink", "link", "image")
-_LETTERS = Vocabulary(LETTERS, ())
 
 
 class Token(NamedTuple):
@@ -46,16 +46,9 @@ class Outline(NamedTuple):
     def candidates(self) -> tuple[tuple[int, str], ...]:
         """Give number and text of each line at top level that could be a header."""
         could_be = _candidate().match
-        return tuple((n, line) for n, line in enumerate(self.lines) if n not in self.hidden and could_be(line))
-
-    def tokens(self, author: str = "") -> tuple[Token, ...]:
-        """Give the `[DONE]`, `[INCOMPLETE]` and `[ACK]` lines, in order."""
-        found = []
-        for number, line in self.candidates():
-            header = read_header(line, _LETTERS)
-            if header is not None and header.name in ("", author):
-                found.append(Token(header.tag, number, header.rest))
-        return tuple(found)
+        return tuple(
+            (n, line) for n, line in enumerate(self.lines) if n not in self.hidden and could_be(line)
+        )
 
 
 @cache
@@ -68,7 +61,12 @@ def tokens_of(body: str, author: str = "") -> tuple[Token, ...]:
 
     `[DONE - CX]` in a body by somebody else is text: nobody speaks for another.
     """
-    return outline(body).tokens(author) if _has_candidate(body) else ()
+    read = ((number, read_header(line, TOKENS)) for number, line in top_lines(body))
+    return tuple(
+        Token(header.tag, number, header.rest)
+        for number, header in read
+        if header and header.name in ("", author)
+    )
 
 
 def top_lines(text: str, *, read_open_fences: bool = False) -> tuple[tuple[int, str], ...]:
@@ -92,14 +90,15 @@ def outline(text: str, *, read_open_fences: bool = False) -> Outline:
     hidden: set[int] = set()
     fences = []
     source = _plain(text)
-    env = {"longest_closers": _longest_closers(source.split("\n"))} if read_open_fences else {}
+    plain = source.split("\n")
+    env = {"longest_closers": _longest_closers(plain)} if read_open_fences else {}
     for token in _reader().parse(source + "\n", env):
         if token.map is None:
             continue
         first, stop = token.map
         if token.type == "list_item_open" and token.level == 1:
-            indent = _content_indent(lines[first])
-            hidden.update(n for n in range(first, stop) if _indent(lines[n]) >= indent)
+            indent = _content_indent(plain[first])
+            hidden.update(n for n in range(first, stop) if _indent(plain[n]) >= indent)
         elif token.type == "inline":
             hidden.update(_commented(token, first))
         elif token.type in ("fence", "moot_comment"):
@@ -204,7 +203,7 @@ def _reader() -> "MarkdownIt":
 
     parser = MarkdownIt("commonmark").disable(list(_LESS))
     parser.core.ruler.disable(["inline", "text_join"])
-    ends = {"alt": ["paragraph", "blockquote", "list"]}
+    ends: RuleOptionsType = {"alt": ["paragraph", "blockquote", "list"]}
     parser.block.ruler.at("fence", _fence, ends)
     parser.block.ruler.before("fence", "moot_comment", _comment, ends)
     return parser
@@ -243,7 +242,7 @@ def _longest_closers(lines: list[str]) -> dict[str, list[int]]:
     return longest
 
 
-def _comment(state: "StateBlock", start_line: int, end_line: int, silent: bool) -> bool:
+def _comment(state: "StateBlock", start_line: int, _: int, silent: bool) -> bool:
     """Take a closed HTML comment that begins a line as one block, so that nothing in it counts.
 
     Within a list or quote it is left to the paragraph that holds it.
@@ -268,7 +267,7 @@ def _comment(state: "StateBlock", start_line: int, end_line: int, silent: bool) 
 def _comment_end(state: "StateBlock", at: int) -> int:
     """Find the `-->` at or behind `at`, as `str.find` does; no text is searched twice."""
     searched, found = state.env.get("comment", (0, 0))
-    if not searched <= at <= found and not (found < 0 and searched <= at):
+    if at < searched or 0 <= found < at:
         found = state.src.find("-->", at)
         state.env["comment"] = (at, found)
     return int(found)

@@ -33,9 +33,10 @@ def pattern(lines: list[str], names: dict[str, str]) -> str:
         if line == ANYTHING:
             parts.append(r"(?:.*\n)*?")
             continue
+        said = line
         for shown, real in names.items():
-            line = line.replace(shown, real)
-        parts.append(".*".join(re.escape(part) for part in line.split(ANYTHING)) + r"\n")
+            said = said.replace(shown, real)
+        parts.append(".*".join(re.escape(part) for part in said.split(ANYTHING)) + r"\n")
     return "".join(parts)
 
 

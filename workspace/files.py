@@ -88,6 +88,14 @@ def write_new(path: Path, data: bytes, *, mode: int | None = None, sync: bool = 
     return not os.path.lexists(path) and _write_beside(path, data, mode, sync, _place_new)
 
 
+def make_folder(path: Path, *, mode: int = 0o777) -> None:
+    """Make a folder, and those above it, where they are not there yet; StoreError where that cannot be."""
+    try:
+        path.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise store_error(error, path, "make the folder") from error
+
+
 def is_temporary(name: str) -> bool:
     """Tell whether a file of this name is one of ours that is not finished, or was left by a crash."""
     return name.startswith(".moot-") and name.endswith(".tmp")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..parsers.errors import UsageError
 from ..parsers.frames import render
 from ..parsers.ids import mint
-from .files import store_error, write_new
+from .files import make_folder, write_new
 from .folder import DEFAULT, LEDGER, Workspace, open_folder
 from .repository import find_repository
 from .settings import FILE, agent_table, check_new_name, first_settings, read_settings
@@ -56,13 +56,9 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
 
 
 def _make(target: Path, names: tuple[str, ...], restored: int) -> Made:
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        for folder in ("inbox", "runs"):
-            (target / folder).mkdir(exist_ok=True)
-        (target / ".state").mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise store_error(error, target, "make") from error
+    for folder in ("inbox", "runs"):
+        make_folder(target / folder)
+    make_folder(target / ".state", mode=0o700)
     write_new(target / ".gitignore", b"*\n")
     write_new(target / LEDGER, _first_frame())
     write_new(target / FILE, first_settings(names).encode())  # last: with it, the workspace is found
