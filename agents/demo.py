@@ -14,11 +14,11 @@ import click
 from ..bus.watcher import Watcher
 from ..parsers.errors import StoreError, UsageError
 from ..parsers.names import did_you_mean
-from ..parsers.screen import visible
 from ..workspace.folder import open_folder
 from .protocols.session import Session
 from .reader import Reader
 from .reading import entries, read_whole
+from .terminal import show_block
 
 PROMPT = """\
 Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.
@@ -63,7 +63,7 @@ def _follow(reader: Reader, processes: list[subprocess.Popen[bytes]]) -> Session
             reading = read_whole(reader)
             listed = entries(reading)
             for message, _, _ in listed[printed:]:
-                _print_block(message.header, message.body, by_referee=message.origin == "referee")
+                show_block(message)
             printed = len(listed)
             session = next(iter(reading.book.sessions.values()), None)
             if session is not None and session.closed:
@@ -73,14 +73,6 @@ def _follow(reader: Reader, processes: list[subprocess.Popen[bytes]]) -> Session
                 raise StoreError(f"a process of the demo ended with exit code {failed.returncode}")
             watcher.wait(1.0)
     raise StoreError(f"the demo did not end within {TIME_LIMIT_S:g} s", where=str(reader.workspace.folder))
-
-
-def _print_block(header: str, body: str, *, by_referee: bool) -> None:
-    colour = "yellow" if by_referee else "cyan"
-    click.echo(click.style(visible(header), fg=colour, bold=True))
-    for line in body.rstrip("\n").split("\n") if body else ():
-        click.echo(f"    {visible(line)}".rstrip())
-    click.echo()
 
 
 def _say_goodbye(top: Path, session: Session) -> None:

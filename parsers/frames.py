@@ -197,11 +197,10 @@ def _piece_at(data: bytes, at: int, base: int) -> Frame | Torn | None:
     """Read the frame, whole or cut, that begins at `at`; None where the line is no marker of ours."""
     line = _line_at(data, at)
     below = at + len(line) + 1
-    marker = line.startswith(OPEN)
-    facts = _facts(line) if marker else None
+    facts = _facts(line) if line.startswith(OPEN) else None
     if facts is not None and below <= len(data):
         return _frame_at(data, at, below, base, facts)
-    if facts is None and not (marker or OPEN.startswith(line.rstrip())):
+    if facts is None and not _is_cut(line.rstrip()):
         return None
     if below > len(data):
         return Torn(base + at, base + len(data), data[at:], open=True)
@@ -209,6 +208,11 @@ def _piece_at(data: bytes, at: int, base: int) -> Frame | Torn | None:
         end = below + len(TORN)
         return Torn(base + at, base + end, data[at:end], open=False)
     return None
+
+
+def _is_cut(marker: bytes) -> bool:
+    """Tell whether this may be the beginning of a first marker, and is not all of one."""
+    return OPEN.startswith(marker) or (marker.startswith(OPEN) and not marker.endswith(b"-->"))
 
 
 def _frame_at(data: bytes, at: int, below: int, base: int, facts: dict[str, str]) -> Frame | Torn:
@@ -238,16 +242,15 @@ def _frame(raw: bytes, below: int, last: int, start: int, facts: dict[str, str])
     edited = sha != digest(bare + b"\n" + _plain(text))
     if marker.endswith(b"\r"):
         text = text.replace(b"\r\n", b"\n")  # the whole file was rewritten with CRLF
-    return Frame(
-        start, start + len(raw), facts, _counted(text, facts.get("bytes", "")), frame_hash(raw), edited
-    )
+    whole = text.removesuffix(b"\n").removesuffix(b"\n")
+    content = whole if edited else _counted(text, facts.get("bytes", "")) or whole
+    return Frame(start, start + len(raw), facts, content, frame_hash(raw), edited)
 
 
 def _counted(text: bytes, count: str) -> bytes:
-    """Give the counted bytes of a frame's text; where the count does not fit, all but the blank line."""
-    if count.isascii() and count.isdecimal() and len(count) < HASH_DIGITS:
-        content, tail = text[: int(count)], text[int(count) :]
-        own_line = content.endswith(b"\n") or tail.startswith(b"\n")
-        if own_line and tail.endswith(b"\n") and b"\n" not in tail.strip(b"\n"):
-            return content
-    return text.removesuffix(b"\n").removesuffix(b"\n")
+    """Give the counted bytes of an unedited frame's text; none where the count is wrong, or was made wrong."""
+    size = int(count) if count.isascii() and count.isdecimal() and len(count) < HASH_DIGITS else len(text)
+    content, tail = text[:size], text[size:]
+    own_line = content.endswith(b"\n") or tail.startswith(b"\n")
+    closer = tail.strip(b"\n")
+    return content if own_line and tail.endswith(b"\n") and b"\n" not in closer else b""

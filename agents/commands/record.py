@@ -12,7 +12,8 @@ from ...workspace.options import as_json, here, in_session, in_workspace
 from ..posting import find_block
 from ..reader import Reader
 from ..reading import entries, read_whole
-from ..views import block_lines, message_json
+from ..terminal import show_block
+from ..views import message_json
 
 
 @click.command(epilog="Example: moot log --in peer-7f3a --last 5")
@@ -35,7 +36,7 @@ def log(session: str | None, last: int | None, pinned: str | None, as_json: bool
             click.echo(json.dumps(message_json(message, n, ruling, flags)))
             continue
         extra = ", ".join(flag for flag in flags if flag not in ("edited", "unproven"))
-        click.echo("\n".join([f"{n}. " + "\n".join(block_lines(message, extra)), ""]))
+        show_block(message, extra, before=f"{n}. ")
 
 
 @click.command(epilog="Example: moot replay > before.txt")

@@ -36,12 +36,13 @@ def posted(message: Message, at_ms: int) -> Posted:
 
 
 def _artifact_hash(body: str) -> str:
-    """Hash the artifact in a body, less what formatters change: blanks and CRs at the ends of lines."""
+    """Hash the artifact in a body, less what formatters change: CRs, and blanks at the ends of lines."""
     attached = attachment_of(body)
     if attached and attached.holds_artifact:
         return attached.sha256
-    text = artifact_of(body)
-    return digest("\n".join(line.rstrip() for line in text.split("\n")).encode()) if text else ""
+    lines = [line.rstrip() for line in (artifact_of(body) or "").split("\n")]
+    text = "\n".join(lines).strip("\n")
+    return digest(text.encode("utf-8", "replace")) if text else ""
 
 
 def might_have_been(now: Posted) -> Iterator[Posted]:

@@ -47,7 +47,7 @@ def parts_of(gap: Gap, words: Vocabulary) -> list[Unruled]:
         if isinstance(part, HandBlock):
             piece = Loose(part.start, part.end, part.text)
             found.append(Unruled(_by_hand(piece, part.header), pin(part.text)))
-        else:
+        elif part.text.replace(_BOM, b"").strip():
             piece = _piece(gap, _first_line(gap), part.end - gap.start)
             found.append(Unruled(_prose(piece), pin(piece.text), prose=True))
     return found
@@ -72,7 +72,8 @@ def find_prose(gap: Gap, pinned: str, words: Vocabulary) -> Message | None:
     """
     start, count = _first_line(gap), int(pinned.partition("/")[2])
     text = b"\n".join(gap.text[start:].split(b"\n", count)[:count]).rstrip()
-    if pin(text) != pinned or any(isinstance(part, HandBlock) for part in split_loose(text, 0, words)):
+    parts = split_loose(b"\n" + text, 0, words)
+    if pin(text) != pinned or any(isinstance(part, HandBlock) for part in parts):
         return None
     return _prose(_piece(gap, start, start + len(text)))
 
@@ -124,7 +125,7 @@ def _piece(gap: Gap, start: int, end: int) -> Loose:
 
 
 def _first_line(gap: Gap) -> int:
-    """Give where the first line begins that is not blank."""
-    blank = re.match(rb"(?:\xef\xbb\xbf)?(?:[^\S\n]*\n)*", gap.text)
+    """Give where the first line begins that holds more than blanks and byte order marks."""
+    blank = re.match(rb"(?:\xef\xbb\xbf|\s)*+", gap.text)
     assert blank is not None
-    return blank.end()
+    return gap.text.rfind(b"\n", 0, blank.end()) + 1

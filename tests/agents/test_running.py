@@ -106,7 +106,7 @@ def test_an_incomplete_end_is_exit_3(shell):
 def test_the_demo_shows_a_whole_session_between_processes(bare):
     said = bare.ok("demo")
     for line in ("STATUS: DONE", "OUTPUT: docs/checklist.md", "PARTICIPANTS: CC (PEER_A), CX (PEER_B)"):
-        assert f"    {line}\n" in said
+        assert f"\n{line}\n" in said
     assert "moves next" in said
     assert "moot init" in said
     folder = said.partition("The session is in ")[2].partition("/comms/comms.md")[0]
