@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from ..bus.chain import Linked, Tail
 from ..bus.messages import HUMAN, REFEREE, Message, from_frame
 from ..parsers.frames import Frame
-from ..parsers.headers import Vocabulary
 from ..parsers.ids import RANDOM_BITS, is_id, to_number
 from ..parsers.names import TAGS
 from .protocols.asking import (
@@ -27,7 +26,17 @@ from .protocols.asking import (
     recollections,
 )
 from .protocols.events import Notify, Rule
-from .protocols.hands import NAMELESS, Gap, Unruled, cut, find_block, find_prose, gaps_of, is_begun, parts_of
+from .protocols.hands import (
+    NAMELESS,
+    Gap,
+    Parts,
+    Unruled,
+    find_block,
+    find_prose,
+    gaps_of,
+    is_begun,
+    parts_of,
+)
 from .protocols.session import Session, begin_session
 
 _PIN = r"[0-9a-f]{32}/[1-9][0-9]{0,8}"
@@ -65,6 +74,7 @@ class Book:
         self._opened_names: set[str] = set()
         self._gaps: list[Gap] = []
         self._tail: list[Gap] = []
+        self._parts = Parts()
         # What was learned since the news were last collected:
         self.notices: list[Notice] = []
         self.touched: set[str] = set()
@@ -97,6 +107,7 @@ class Book:
     def take_tail(self, tail: Tail) -> None:
         """Look at the loose text behind the last frame; it stays there until a frame follows it."""
         self._tail = gaps_of(tail.loose)
+        self._parts.keep((*self._gaps, *self._tail))
 
     def _strike(self, frame: Frame, message: Message) -> None:
         """Take a ruling that was decided once before."""
@@ -117,7 +128,7 @@ class Book:
         said = Rule(verdict, code, "")
         for judgment in self._possible(found, message, said):
             session = judgment.session.name if judgment.session is not None else ""
-            if (*judgment.rule[:2], session) == (verdict, code, message.session) and verdict:
+            if (*judgment.rule[:2], session) == (verdict, code, message.session):
                 self._settle(found)
                 self._apply(judgment, message, found)
                 return True
@@ -127,6 +138,7 @@ class Book:
         """Give what the rules can have said at the time of a ruling, likeliest first."""
         at_ms = time_of(ruling.id)
         session = self.sessions.get(ruling.session)
+        session = None if session is None or session.closed else session
         if found is None:
             if session is not None and ruling.re == session.last:
                 yield self.judge_tick(session, at_ms)
@@ -174,7 +186,8 @@ class Book:
         """Find what stands where something adopted stood, by the same author, its text changed since."""
         words = self._floor._replace(names=(*self.names, author)).vocabulary
         words = words._replace(tags={*words.tags, *TAGS})  # the session may be closed by now
-        for item in self._hands((gap for gap in self._gaps if gap.changed), words):
+        changed = [gap for gap in self._gaps if gap.changed]
+        for item in (item for gap in changed for item in parts_of(gap, words)):
             if item.prose == (not author) and item.message.sender == author.removeprefix(NAMELESS):
                 stamped = item.message._replace(id=ruling.re, at=ruling.at, edited=True)
                 return item._replace(message=stamped, pin=pinned)
@@ -186,7 +199,7 @@ class Book:
             return
         self.waiting = [other for other in self.waiting if other.message.id != item.message.id]
         if item.pin:
-            self._gaps = cut(self._gaps, item.message.start, item.message.end)
+            self._gaps = self._parts.without(self._gaps, item.message.start, item.message.end)
             self.messages.insert(-1, item.message)
 
     def _apply(self, judgment: Judgment, ruling: Message, found: Unruled | None) -> None:
@@ -247,9 +260,9 @@ class Book:
         """Give what hands wrote and no ruling has answered."""
         return self._hands((*self._gaps, *self._tail))
 
-    def _hands(self, gaps: Iterable[Gap], words: Vocabulary | None = None) -> list[Unruled]:
-        words = words or self._floor.vocabulary
-        return [item for gap in gaps for item in parts_of(gap, words)]
+    def _hands(self, gaps: Iterable[Gap]) -> list[Unruled]:
+        words = self._floor.vocabulary
+        return [item for gap in gaps for item in self._parts.of(gap, words)]
 
     def judge(self, item: Unruled, at_ms: int) -> Judgment:
         """Say what the rules say to a block; changes nothing."""

@@ -24,10 +24,10 @@ def run_once(referee: Referee, tell: Tell) -> None:
             rulings = referee.rule()
             for ruling in rulings:
                 tell(ruling)
-            if referee.has_loose_tail and not referee.rested:
-                watcher.wait(REST_S)
-            elif not rulings:
+            if not rulings and not referee.has_unruled:
                 return
+            if not rulings:
+                watcher.wait(REST_S)
 
 
 def run_until_stopped(referee: Referee, tell: Tell, complain: Callable[[str], None]) -> None:
@@ -82,7 +82,7 @@ def _watch(
 def _patience(referee: Referee, commit_at: float, committed: str) -> float | None:
     """Give how long nothing has to be looked at, in seconds."""
     limits = []
-    if referee.has_loose_tail and not referee.rested:
+    if referee.has_unruled:
         limits.append(REST_S)
     if referee.is_head_new(committed):
         limits.append(max(0.1, commit_at - time.monotonic()))

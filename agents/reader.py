@@ -170,6 +170,15 @@ class Reader:
         return by_clock >= REST_S or time.monotonic() - self._seen_at >= REST_S
 
     @property
+    def has_unruled(self) -> bool:
+        """Tell whether something stands there that is ruled on at the latest when it has rested.
+
+        Not asked as "unruled and not rested": between a pass that found it restless and the question, it
+        may have come to rest, and nobody would look again.
+        """
+        return self.book.pending(rested=True) is not None
+
+    @property
     def has_loose_tail(self) -> bool:
         """Tell whether hands have written something that is not ruled on."""
         return self.book.has_loose_tail()

@@ -67,7 +67,7 @@ def wait_for(referee: Referee, name: str, timeout_s: float | None) -> Delivery |
 def _patience(referee: Referee, left: float | None) -> float | None:
     """Give how long nothing has to be looked at, in seconds: until the time is up, hands rest, a turn is due."""
     limits = [left] if left is not None else []
-    if referee.has_loose_tail and not referee.rested:
+    if referee.has_unruled:
         limits.append(REST_S)
     due_ms = referee.book.next_due_ms()
     if due_ms is not None:

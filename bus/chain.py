@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from ..parsers.frames import Frame, Loose, Piece, Torn, gap_hash
 
+_NOWHERE = 1 << 63  # beyond the end of every file
+
 
 class Link(NamedTuple):
     """The last frame of the chain: its id, hash, and where it stands (byte offsets)."""
@@ -220,21 +222,22 @@ def _heaviest(lines: list[_Line]) -> list[_Line]:
 
 
 def _with_single_frames(chosen: list[_Line], lines: list[_Line], until: str) -> list[Frame]:
-    """Join lines, with the frames that stand alone in the holes between: both neighbours are gone.
+    """Join lines, with the frames that stand alone in the holes between: both their neighbours are gone.
 
-    The last hole reaches to the id `until`, of a head that is gone.
+    There is a hole before the first line if that names a frame, and one behind the last, up to the id
+    `until` of a head that is gone.
     """
     single = {line[0].id: line[0] for line in reversed(lines) if len(line) == 1 and not _is_first(line)}
     ids = sorted(single)
     order: list[Frame] = []
-    for line, following in zip(chosen, [*chosen[1:], None], strict=True):
-        order += line
-        stop = following[0].id if following is not None else until
-        for block_id in ids[bisect_right(ids, line[-1].id) : bisect_left(ids, stop)]:
-            frame = single[block_id]
-            behind = following is not None and frame.start > following[0].start
-            if frame.start > line[-1].start and not behind:
-                order.append(frame)
+    after, above = ("~", 0) if _is_first(chosen[0]) else ("", -1)
+    for line in [*chosen, None]:
+        before, below = (line[0].id, line[0].start) if line is not None else (until, _NOWHERE)
+        hole = [single[block_id] for block_id in ids[bisect_right(ids, after) : bisect_left(ids, before)]]
+        order += [frame for frame in hole if above < frame.start < below]
+        if line is not None:
+            order += line
+            after, above = line[-1].id, line[-1].start
     return order
 
 

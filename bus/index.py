@@ -5,6 +5,7 @@ receipts (who has read what) cannot. Commits are not synced: a crash of the mach
 rebuilding, since the ledger alone is durable.
 """
 
+import contextlib
 import errno
 import json
 import os
@@ -12,7 +13,6 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,12 +118,13 @@ class Index:
         return _empty()
 
     def _connect(self) -> sqlite3.Connection:
+        with contextlib.suppress(FileExistsError):  # sqlite gives its other files the mode of this one
+            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
         try:
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = normal")
             if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
-                os.chmod(self._path, 0o600)
                 db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
             self._identity = self._look()
         except BaseException:
@@ -178,7 +179,7 @@ class Index:
             self._opened.close()
             self._opened = None
 
-    @contextmanager
+    @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
         """Hold the index for a change that is whole or not at all. StoreError where the disk refuses."""
         db = self._db
@@ -266,7 +267,8 @@ class Index:
 
     def unread(self, agent: str, limit: int = -1) -> list[Mail]:
         """Give an agent's unread mail, oldest first."""
-        query = f"{_MAIL} where agent = ? and read_at is null order by id limit ?"
+        # Told so, since sqlite would rather walk through all mail of the agent, by the primary key.
+        query = f"{_MAIL} indexed by mail_unread where agent = ? and read_at is null order by id limit ?"
         return [Mail(*row) for row in self._rows(query, agent, limit)]
 
     def mail(self, agent: str) -> list[Mail]:

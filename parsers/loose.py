@@ -14,7 +14,7 @@ from .tokens import top_lines
 
 _BOM = b"\xef\xbb\xbf"
 _NOISE = (b"<!-- /moot", b"<!-- moot", b"<<<<<<< ", b">>>>>>> ", b"||||||| ")
-_MOST_HASHED = 1 << 26  # bytes; a search that an honest ledger needs stays far below
+_MOST_HASHED = 1 << 25  # bytes; a search that an honest ledger needs stays far below
 
 
 class HandBlock(NamedTuple):
@@ -46,10 +46,10 @@ def split_loose(text: bytes, base: int, words: Vocabulary) -> list[HandBlock | P
     headers = list(_headers(lines, words))
     cuts = [*(number for number, _ in headers), len(lines)]
     found: list[HandBlock | Prose] = []
-    if not all(map(_is_noise, raw[: cuts[0]])):
-        before = text[: offsets[cuts[0]]]
-        start = base + len(before) - len(before.lstrip())
-        found.append(Prose(start, base + len(before.rstrip()), before.strip()))
+    if stop := _end_of_words(raw, 0, cuts[0]):
+        first = next(number for number, line in enumerate(raw) if line.removeprefix(_BOM).strip())
+        prose = text[offsets[first] : offsets[stop]].rstrip()
+        found.append(Prose(base + offsets[first], base + offsets[first] + len(prose), prose))
     for (first, header), following in zip(headers, cuts[1:], strict=True):
         stop = _end_of_words(raw, first + 1, following)
         block = text[offsets[first] : offsets[stop]].rstrip()
@@ -60,7 +60,7 @@ def split_loose(text: bytes, base: int, words: Vocabulary) -> list[HandBlock | P
 
 
 def _end_of_words(lines: list[bytes], first: int, stop: int) -> int:
-    """Give where a block ends, less the noise at its end."""
+    """Give where the words among these lines end: behind the last one that is no noise."""
     while stop > first and _is_noise(lines[stop - 1]):
         stop -= 1
     return stop
@@ -114,7 +114,7 @@ def find_pinned(text: bytes, pinned: str) -> tuple[int, int] | None:
     """Find where in `text` the piece stands that `pin` named; None where it does not any more.
 
     A pinned piece begins with a header, or with the first word of the text. Where many lines of a long text
-    could begin it, the search ends after some 64 MB, so that no text takes longer than a moment.
+    could begin it, the search ends after some 32 MB, so that no text takes longer than a moment.
     """
     _, _, digits = pinned.partition("/")
     lines = _plain_lines(text)
@@ -125,7 +125,7 @@ def find_pinned(text: bytes, pinned: str) -> tuple[int, int] | None:
     hashed = 0
     first_word = next((number for number, line in enumerate(lines) if line), 0)
     for number in range(first_word, len(lines) - count + 1):
-        if number > first_word and not lines[number].lstrip(b" #*_").startswith(b"["):
+        if number > first_word and not lines[number].lstrip(b" \t#*_").startswith(b"["):
             continue
         stop = offsets[number + count]
         hashed += stop - offsets[number]

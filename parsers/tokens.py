@@ -191,7 +191,7 @@ def _renderer() -> "MarkdownIt":
     """Make a parser that sees a body as a page that renders it does."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark").disable("reference")  # it changes no block, and costs time
+    parser = MarkdownIt("commonmark")
     parser.core.ruler.disable(["inline", "text_join"])
     return parser
 

@@ -40,6 +40,44 @@ def gaps_of(pieces: Iterable[Loose], *, changed: bool = False) -> list[Gap]:
     return [Gap(*piece, changed) for piece in pieces if piece.text.strip()]
 
 
+class Parts:
+    """What loose text was cut into, kept while the tags and names in play stay the same.
+
+    Without this, a page of blocks by hand would be parsed once for each of them.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._words: Vocabulary | None = None
+        self._kept: dict[Gap, list[Unruled]] = {}
+
+    def of(self, gap: Gap, words: Vocabulary) -> list[Unruled]:
+        """Give what waits for a ruling in a gap, in order."""
+        if words != self._words:
+            self._words, self._kept = words, {}
+        if gap not in self._kept:
+            self._kept[gap] = parts_of(gap, words)
+        return self._kept[gap]
+
+    def keep(self, gaps: Iterable[Gap]) -> None:
+        """Forget all but these: somebody who types leaves many versions of a text behind."""
+        self._kept = {gap: self._kept[gap] for gap in gaps if gap in self._kept}
+
+    def without(self, gaps: Iterable[Gap], start: int, end: int) -> list[Gap]:
+        """Take the bytes from `start` to `end` of the ledger out of gaps."""
+        left = []
+        for gap in gaps:
+            if gap.end <= start or gap.start >= end:
+                left.append(gap)
+                continue
+            before = gap._replace(end=start, text=gap.text[: max(0, start - gap.start)])
+            behind = gap._replace(start=end, text=gap.text[end - gap.start :])
+            left += [part for part in (before, behind) if part.text.strip()]
+            if gap in self._kept:
+                self._kept[behind] = [item for item in self._kept.pop(gap) if item.message.start >= end]
+        return left
+
+
 def parts_of(gap: Gap, words: Vocabulary) -> list[Unruled]:
     """Cut loose text into what waits for a ruling, each read as the ruling will read it."""
     found = []
@@ -76,18 +114,6 @@ def find_prose(gap: Gap, pinned: str, words: Vocabulary) -> Message | None:
     if pin(text) != pinned or any(isinstance(part, HandBlock) for part in parts):
         return None
     return _prose(_piece(gap, start, start + len(text)))
-
-
-def cut(gaps: Iterable[Gap], start: int, end: int) -> list[Gap]:
-    """Take the bytes from `start` to `end` of the ledger out of loose text."""
-    kept = []
-    for gap in gaps:
-        if gap.end <= start or gap.start >= end:
-            kept.append(gap)
-            continue
-        kept.append(gap._replace(end=start, text=gap.text[: max(0, start - gap.start)]))
-        kept.append(gap._replace(start=end, text=gap.text[end - gap.start :]))
-    return [gap for gap in kept if gap.text.strip()]
 
 
 def adopted_message(piece: Loose, block_id: str, author: str, at: str = "") -> Message:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from moot.bus.chain import Linked, Tail, trace
-from moot.parsers.frames import Frame, digest, gap_hash, render, scan
+from moot.parsers.frames import Frame, frame_hash, gap_hash, render, scan
 from moot.parsers.ids import from_number
 
 OURS, OTHERS = 1 << 80, 1 << 81  # where the ids of a ledger begin; those of another one are later
@@ -14,7 +14,13 @@ def id_of(number: int, base: int = OURS) -> str:
 
 
 def block(
-    number: int, before: bytes = b"", *, base: int = OURS, body: str = "", loose: bytes = b"", closer: bytes = b""
+    number: int,
+    before: bytes = b"",
+    *,
+    base: int = OURS,
+    body: str = "",
+    loose: bytes = b"",
+    closer: bytes = b"",
 ) -> bytes:
     """Give the frame that follows the frame `before`, with loose text between."""
     facts = {
@@ -22,7 +28,7 @@ def block(
         "at": "2026-11-30T19:22:11.123Z",
         "from": "CC",
         "to": "CX",
-        "prev": digest(before) if before else "",
+        "prev": frame_hash(before) if before else "",
         "gap": gap_hash(loose),
     }
     content = f"### [CC] to CX\n\n{body or f'Block {number} of {base}.'}"
@@ -48,9 +54,7 @@ def edited(frame: bytes) -> bytes:
     return frame.replace(b"Block", b"Blocks", 1)
 
 
-def traced(
-    data: bytes, known_head: str = "", known_hash: str = ""
-) -> tuple[list[Linked], Tail, list[Frame]]:
+def traced(data: bytes, known_head: str = "", known_hash: str = "") -> tuple[list[Linked], Tail, list[Frame]]:
     return trace(scan(data), data, known_head, known_hash)
 
 
