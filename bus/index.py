@@ -5,19 +5,13 @@ receipts (who has read what) cannot. Commits are not synced: a crash of the mach
 rebuilding, since the ledger alone is durable.
 """
 
-import contextlib
-import errno
 import json
-import os
-import sqlite3
-import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..parsers.errors import StoreError
-from ..workspace.files import store_error
+from .database import Database
 
 _SCHEMA = 1
 _TABLES = """
@@ -71,149 +65,18 @@ class Saved(NamedTuple):
     sessions: Sequence[SessionRow]
 
 
-class Index:
-    """The sqlite file; opened at the first use. Whatever the disk refuses is a StoreError."""
+class Index(Database):
+    """The file and what is asked of it. What says `inside changing` is whole or not at all."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Name the file; a `read_only` index that cannot be read is an empty one."""
-        self._path = path
-        self._read_only = read_only
-        self._opened: sqlite3.Connection | None = None
-        self._identity = (0, 0)
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        if self._opened is None:
-            self._opened = self._open_read_only() if self._read_only else self._open()
-        return self._opened
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            self._identity = self._look()
-            try:
-                return self._connect()
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
-                    raise
-            self._throw_away()  # all but the receipts comes back from the ledger, so begin anew
-            return self._connect()
-        except sqlite3.Error as error:
-            raise self._fault(error) from error
-        except OSError as error:
-            raise store_error(error, self._path, "open") from error
-
-    def _open_read_only(self) -> sqlite3.Connection:
-        try:
-            self._look()
-            uri = f"{self._path.as_uri()}?mode=ro"
-            db = sqlite3.connect(uri, timeout=10, isolation_level=None, uri=True)
-        except (sqlite3.Error, OSError, StoreError):
-            return _empty()  # missing, or not ours to read: the ledger tells as well
-        try:
-            if db.execute("pragma user_version").fetchone()[0] == _SCHEMA:
-                return db
-        except sqlite3.Error:  # damaged, or in a folder that we may not write to
-            pass
-        db.close()
-        return _empty()
-
-    def _connect(self) -> sqlite3.Connection:
-        with contextlib.suppress(FileExistsError):  # sqlite gives its other files the mode of this one
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        db = sqlite3.connect(self._path, timeout=10, isolation_level=None, check_same_thread=False)
-        try:
-            db.execute("pragma journal_mode = wal")
-            db.execute("pragma synchronous = normal")
-            if db.execute("pragma user_version").fetchone()[0] != _SCHEMA:
-                db.executescript(f"begin immediate; {_TABLES} pragma user_version = {_SCHEMA}; commit;")
-            self._identity = self._look()
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _look(self) -> tuple[int, int]:
-        """Give device and inode of the file, zeros where there is none; sqlite would follow a link."""
-        try:
-            found = os.lstat(self._path)
-        except FileNotFoundError:
-            return 0, 0
-        if not stat.S_ISREG(found.st_mode):
-            raise StoreError("the index is no ordinary file", where=str(self._path), then="move it away")
-        return found.st_dev, found.st_ino
-
-    def _throw_away(self) -> None:
-        """Remove a damaged file, unless another process has made a new one by now."""
-        if self._look() == self._identity:
-            for ending in ("", "-wal", "-shm"):
-                Path(f"{self._path}{ending}").unlink(missing_ok=True)
-
-    def _fault(self, error: sqlite3.Error) -> StoreError:
-        if not os.access(self._path.parent, os.W_OK):
-            return store_error(PermissionError(errno.EACCES, ""), self._path, "write")
-        what, then = (
-            f"cannot use the index: {error}",
-            "check the folder's permissions and the space on the disk",
-        )
-        if _is_damage(error) and not self._read_only:
-            try:
-                self._throw_away()
-            except OSError as refused:
-                return store_error(refused, self._path, "remove")
-            what = f"the index was damaged ({error}), so it was thrown away"
-            then = "run the command again: the ledger tells all but who has read what"
-        return StoreError(what, where=str(self._path), then=then)
-
-    def is_gone(self) -> bool:
-        """Tell whether the path names another file by now than the one that is open, or none."""
-        if self._opened is None or self._read_only:
-            return False
-        try:
-            return self._look() != self._identity
-        except (OSError, StoreError):
-            return True
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
-
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold the index for a change that is whole or not at all. StoreError where the disk refuses."""
-        db = self._db
-        try:
-            db.execute("begin immediate")
-            try:
-                yield
-                db.execute("commit")
-            except BaseException:
-                if db.in_transaction:  # a full disk may have ended it already
-                    db.execute("rollback")
-                raise
-        except sqlite3.Error as error:
-            raise self._fault(error) from error
-
-    def _rows(self, query: str, *values: str | int) -> list[Any]:
-        try:
-            return self._db.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            if not (self._read_only and _is_damage(error)):
-                raise self._fault(error) from error
-        self.close()
-        self._opened = _empty()
-        return self._opened.execute(query, values).fetchall()
+        super().__init__(path, _TABLES, _SCHEMA, read_only=read_only)
 
     def load(self) -> Saved:
         """Give the cursor and the open sessions as they were saved last, both by the same writer."""
-        self._rows("begin")
-        try:
+        with self._transaction("deferred"):
             version, cursor = self.cursor()
             rows = self._rows("select id, n, open, data from sessions where open = 1 order by n")
-        finally:
-            if self._db.in_transaction:
-                self._rows("commit")
         return Saved(version, cursor, [_session_row(row) for row in rows])
 
     def cursor(self) -> tuple[int, Mapping[str, Any]]:
@@ -294,18 +157,6 @@ class Index:
             " where agent = ? and id = ?",
             (at, at, agent, block_id),
         )
-
-
-def _empty() -> sqlite3.Connection:
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    db.executescript(_TABLES)
-    return db
-
-
-def _is_damage(error: sqlite3.Error) -> bool:
-    """Tell an error about what the file holds from one about the disk or the lock."""
-    primary = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _session_row(row: tuple[str, int, int, str]) -> SessionRow:

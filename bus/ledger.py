@@ -147,7 +147,11 @@ class Ledger:
         return start
 
     def _is_in_place(self) -> bool:
-        ours, there = os.fstat(self._fd), self.stamp()
+        try:
+            ours = os.fstat(self._fd)
+        except OSError as error:
+            raise store_error(error, self.path, "look at") from error
+        there = self.stamp()
         return (ours.st_dev, ours.st_ino) == (there.device, there.inode)
 
     def _refuse_strange(self, found: os.stat_result) -> None:

@@ -38,6 +38,7 @@ class Lock:
                     return True
                 self.close()  # `git clean` took the file away: what we locked is no lock any more
         except OSError as error:
+            self.close()  # it may be ours already, and nobody would give it back
             raise store_error(error, self._path, "lock") from error
 
     def is_held(self) -> bool:

@@ -38,10 +38,11 @@ class Prose(NamedTuple):
 def split_loose(text: bytes, base: int, words: Vocabulary) -> list[HandBlock | Prose]:
     """Cut loose text at offset `base` of the ledger into blocks and prose, in order; blank parts are left out.
 
-    Markers of git conflicts and of frames that were cut are noise: no prose, and no end of a block.
+    Markers of git conflicts and of frames that were cut are noise: no prose, and no end of a block. A byte
+    order mark at the start of a line is none of it: `cat` brings one along from a file.
     """
     raw = text.split(b"\n")
-    lines = text.removeprefix(_BOM).decode("utf-8", "replace").split("\n")
+    lines = [line.removeprefix("\ufeff") for line in text.decode("utf-8", "replace").split("\n")]
     offsets = _line_offsets(text)
     headers = list(_headers(lines, words))
     cuts = [*(number for number, _ in headers), len(lines)]
@@ -137,4 +138,4 @@ def find_pinned(text: bytes, pinned: str) -> tuple[int, int] | None:
 
 
 def _plain_lines(text: bytes) -> list[bytes]:
-    return [line.rstrip() for line in text.removeprefix(_BOM).split(b"\n")]
+    return [line.removeprefix(_BOM).rstrip() for line in text.split(b"\n")]

@@ -4,7 +4,6 @@ A ruling pins what it answers by a hash (`text=`) and names the author (`by=`), 
 same ever after, whatever tags and names are in play by then.
 """
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ from ...parsers.loose import HandBlock, find_pinned, pin, split_loose
 from ...parsers.names import TAGS
 
 NAMELESS = "?"  # stands in a ruling's `by=` for the author of a block whose header names none
-_BOM = b"\xef\xbb\xbf"
+_BOM = "\ufeff"  # may stand before any line: `cat` brings one along
 
 
 class Unruled(NamedTuple):
@@ -85,8 +84,9 @@ def parts_of(gap: Gap, words: Vocabulary) -> list[Unruled]:
         if isinstance(part, HandBlock):
             piece = Loose(part.start, part.end, part.text)
             found.append(Unruled(_by_hand(piece, part.header), pin(part.text)))
-        elif part.text.replace(_BOM, b"").strip():
-            piece = _piece(gap, _first_line(gap), part.end - gap.start)
+        else:  # from the start of its line on, as indents count
+            start = gap.text.rfind(b"\n", 0, part.start - gap.start) + 1
+            piece = _piece(gap, start, part.end - gap.start)
             found.append(Unruled(_prose(piece), pin(piece.text), prose=True))
     return found
 
@@ -104,16 +104,13 @@ def find_block(gap: Gap, pinned: str, author: str) -> Message | None:
 
 
 def find_prose(gap: Gap, pinned: str, words: Vocabulary) -> Message | None:
-    """Find the prose that a ruling pins; None where it is not there or holds a header.
-
-    It stands first in its gap, since the first header ends it.
-    """
-    start, count = _first_line(gap), int(pinned.partition("/")[2])
-    text = b"\n".join(gap.text[start:].split(b"\n", count)[:count]).rstrip()
-    parts = split_loose(b"\n" + text, 0, words)
-    if pin(text) != pinned or any(isinstance(part, HandBlock) for part in parts):
+    """Find the prose that a ruling pins; None where it is not there or holds a header."""
+    place = find_pinned(gap.text, pinned)
+    if place is None:
         return None
-    return _prose(_piece(gap, start, start + len(text)))
+    piece = _piece(gap, *place)
+    parts = split_loose(piece.text, piece.start, words)
+    return None if any(isinstance(part, HandBlock) for part in parts) else _prose(piece)
 
 
 def adopted_message(piece: Loose, block_id: str, author: str, at: str = "") -> Message:
@@ -125,7 +122,7 @@ def adopted_message(piece: Loose, block_id: str, author: str, at: str = "") -> M
 
 
 def _read_block(piece: Loose, author: str) -> Message | None:
-    first = piece.text.removeprefix(_BOM).split(b"\n", 1)[0].decode("utf-8", "replace")
+    first = piece.text.decode("utf-8", "replace").split("\n", 1)[0].removeprefix(_BOM)
     nameless = author == NAMELESS
     header = read_header(first, Vocabulary(TAGS, ()) if nameless else Vocabulary((), (author,)))
     if header is None or nameless == bool(header.name):
@@ -136,8 +133,8 @@ def _read_block(piece: Loose, author: str) -> Message | None:
 
 
 def _by_hand(piece: Loose, header: Header) -> Message:
-    lines = piece.text.removeprefix(_BOM).decode("utf-8", "replace").split("\n")
-    body = "\n".join([header.rest, *(line.rstrip("\r") for line in lines[1:])]).strip("\n")
+    lines = piece.text.decode("utf-8", "replace").split("\n")[1:]
+    body = "\n".join([header.rest, *(line.removeprefix(_BOM).rstrip("\r") for line in lines)]).strip("\n")
     return from_hand(HandBlock(piece.start, piece.end, header, body, piece.text))
 
 
@@ -148,10 +145,3 @@ def _prose(piece: Loose) -> Message:
 
 def _piece(gap: Gap, start: int, end: int) -> Loose:
     return Loose(gap.start + start, gap.start + end, gap.text[start:end])
-
-
-def _first_line(gap: Gap) -> int:
-    """Give where the first line begins that holds more than blanks and byte order marks."""
-    blank = re.match(rb"(?:\xef\xbb\xbf|\s)*+", gap.text)
-    assert blank is not None
-    return gap.text.rfind(b"\n", 0, blank.end()) + 1

@@ -257,6 +257,7 @@ def test_a_session_by_hand_is_adopted_block_by_block_and_ends_the_same(desk):
         "[PEER_A - CC] in peer-7f3a",
         "[PEER_A - CC] @CX in peer-7f3a",
         "[PEER_A]",
+        "\ufeff[PEER_A - CC]",
     ],
 )
 def test_a_header_counts_in_each_shape_that_agents_give_it(desk, header):
@@ -356,7 +357,7 @@ def test_a_text_that_is_still_being_written_is_kept_in_one_version(desk):
 
 def test_a_text_that_was_prose_is_a_block_once_a_session_knows_its_author():
     desk = Desk(names=("GM",))
-    desk.hand("[PEER_A - CC]\nAda?\n")
+    desk.hand("[PEER_A - CC]\nAda?\n\n")
     assert desk.book.pending(rested=True).prose
     desk.open()
     assert desk.rule() == ["accepted/turn"]
@@ -516,6 +517,7 @@ def test_prose_is_noted_once_with_its_number_of_lines(desk):
         "  \r\n\r\n\tcrlf\r\n",
         "[NOTE] nobody's header\n[ ] an open box\n",
         "<<<<<<< ours\nleft over from a merge\n>>>>>>> theirs\n",
+        "\ufeff\ufeff\n",
         "```\n[PEER_A - CC]\nquoted\n```\n",
     ],
 )
@@ -529,7 +531,7 @@ def test_prose_of_any_look_is_noted_once(desk, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["<<<<<<< ours\n=======\n>>>>>>> theirs\n", "\ufeff", "\n \t\r\n", "\ufeff\ufeff\n"]
+    "text", ["<<<<<<< ours\n=======\n>>>>>>> theirs\n", "\ufeff", "\n \t\r\n", "\n\ufeff\n"]
 )
 def test_noise_is_no_text_of_anybody(desk, text):
     desk.hand(text)

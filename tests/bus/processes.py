@@ -2,9 +2,11 @@
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,19 +30,36 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        self._said = b""
 
     def hear(self) -> str:
         """Wait for one line that the process says; the empty string where it has ended."""
-        assert self.process.stdout is not None
-        line = b""
         deadline = time.monotonic() + PATIENCE_S
-        while not line.endswith(b"\n"):
-            ready, _, _ = select.select([self.process.stdout], [], [], deadline - time.monotonic())
-            assert ready, f"waited in vain, after {line!r}"
-            if not (byte := os.read(self.process.stdout.fileno(), 1)):
-                break
-            line += byte
-        return line.decode().strip()
+        while b"\n" not in self._said and self._listen(deadline - time.monotonic()):
+            pass
+        line, _, self._said = self._said.partition(b"\n")
+        return line.decode()
+
+    def has_said(self, count: int) -> bool:
+        """Tell whether the process has said so many lines that were not heard yet; does not wait."""
+        while self._listen(0):
+            pass
+        return self._said.count(b"\n") >= count
+
+    def rest(self) -> list[str]:
+        """Give the whole lines that a process which is gone had said, and nobody has heard."""
+        while self._listen(PATIENCE_S):
+            pass
+        return self._said.decode().split("\n")[:-1]
+
+    def _listen(self, patience_s: float) -> bool:
+        """Take what the process says; False where it has ended, or, without patience, says nothing now."""
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], max(0, patience_s))
+        assert ready or not patience_s, f"waited in vain, after {self._said!r}"
+        heard = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+        self._said += heard
+        return bool(heard)
 
     def tell(self, word: str = "go") -> None:
         """Send one line to the process."""
@@ -60,7 +79,7 @@ class Child:
         """Let the process run to its end, which must be a good one; give the lines it has said since."""
         out, err = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == 0, err.decode()
-        return out.decode().splitlines()
+        return (self._said + out).decode().splitlines()
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -81,3 +100,22 @@ def children(code: str, *argument_lists: tuple[str | Path, ...]) -> Iterator[lis
     finally:
         for child in started:
             child.close()
+
+
+@contextmanager
+def public_folder() -> Iterator[Path]:
+    """Give a folder that a process without rights can reach: pytest's own are private."""
+    folder = Path(tempfile.mkdtemp(prefix="moot-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+GIVE_UP_RIGHTS = """
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+"""

@@ -69,6 +69,12 @@ def test_a_block_says_where_it_stands_in_the_ledger():
     ]
 
 
+def test_a_byte_order_mark_that_cat_brought_along_hides_no_header():
+    (block,) = split_loose(b"\n\n" + BOM + b"[ANT]\nTea.", 0, WORDS)
+    assert block == HandBlock(2, 15, Header("", "ANT"), "Tea.", BOM + b"[ANT]\nTea.")
+    assert find_pinned(b"\n\n" + BOM + b"[ANT]\nTea.", pin(block.text)) == (2, 15)
+
+
 @pytest.mark.parametrize("text", [b"", b"\n", b" \t\r\n\n", BOM, BOM + b"\r\n"])
 def test_blank_text_holds_nothing(text):
     assert split_loose(text, 0, WORDS) == []

@@ -1,5 +1,7 @@
 """Tokens: what stands at a text's top level counts; what is quoted, fenced, listed or commented out does not."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -337,3 +339,13 @@ def test_a_hostile_text_costs_little_time(name):
     top_lines(text, read_open_fences=True)
     unclosed(text)
     assert time.process_time() - before < 4
+
+
+def test_no_markdown_parser_is_loaded_before_a_text_needs_one():
+    code = (
+        "import sys, moot.parsers.loose, moot.parsers.artifact, moot.parsers.attachment\n"
+        "from moot.parsers.tokens import tokens_of, unclosed\n"
+        "assert tokens_of('no token') == () and unclosed('no fence') == ''\n"
+        "assert 'markdown_it' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
