@@ -67,15 +67,17 @@ class Doors(click.Group):
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="moot", prog_name="moot")
 def moot() -> None:
-    r"""Let coding agents that share a repository talk, take turns and agree, in one markdown file.
+    """Let coding agents that share a repository talk, take turns and agree, in one markdown file.
 
     \b
-    Begin:    moot init; moot start "Build X. Use peer-collaboration. CC + CX."; moot up
-    An agent: moot wait --as CX        then        moot send --as CX -
+    Begin:     moot init
+               moot start "Build X. Use peer-collaboration. CC + CX."
+    An agent:  moot wait --as CX
+               moot send --as CX -
 
     Exit codes: 0 done, 1 a fault of ours or of the disk, 2 usage, 3 refused by the rules, 4 no such agent,
-    session or block, or not available, 5 integrity, 6 time is up.
-    """
+    session or block, or not available, 5 integrity, 6 time is up, 130 interrupted.
+    """  # noqa: D301 - click takes this character for "do not rewrap"
 
 
 def main() -> None:
@@ -87,6 +89,9 @@ def main() -> None:
         code = asked.exit_code
     except click.Abort:
         code = 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else error.format_message(), err=True)
+        code = 2
     except click.ClickException as error:
         help_of = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "moot"
         _complain(f"{error.format_message().rstrip('.')} (see `{help_of} --help`)")

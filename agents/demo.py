@@ -1,6 +1,5 @@
 """`moot demo`: two agents, each a process that uses only the `moot` command, under a running `moot up`."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -40,7 +39,7 @@ def show(protocol: str) -> None:
     processes: list[subprocess.Popen[bytes]] = []
     try:
         processes.append(_spawn(moot, "up", cwd=top, env=env))
-        click.echo(click.style(f"$ moot start {json.dumps(PROMPT)}", bold=True))
+        click.echo(click.style(f'$ moot start "{PROMPT}"', bold=True))
         click.echo(_run(moot, "start", PROMPT, cwd=top, env=env))
         for name in ("CC", "CX"):
             agent = (sys.executable, "-m", "moot.agents.mock")

@@ -43,6 +43,7 @@ def drive(
     Agents without a runner take their turns themselves, and are waited for. Raises StoreError where an
     agent's command fails twice: the session stays open, and can be gone on with.
     """
+    waited_for: tuple[str, ...] = ()
     with Watcher(referee.workspace.ledger) as watcher:
         while True:
             referee.rule()
@@ -51,6 +52,10 @@ def drive(
                 return session
             mover = next((who for who in session.waiting_for if who in runners), None)
             if mover is None:
+                if session.waiting_for != waited_for:
+                    waited_for = session.waiting_for
+                    who = " and ".join(waited_for)
+                    tell(f"waiting for {who}, whom no --agent drives: `moot wait --as {waited_for[0]}`")
                 watcher.wait(1.0)
                 continue
             _one_turn(referee, session, mover, runners[mover], tell)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..bus.batch import Draft
 from ..bus.messages import EVERYBODY, HUMAN, Message
+from ..parsers.artifact import LABELS, artifact_of
 from ..parsers.attachment import stub
 from ..parsers.errors import NotFound, Refused, UsageError
 from ..parsers.names import did_you_mean, shown
@@ -48,7 +49,7 @@ def body_from(text: str | None, file: str | None) -> str:
             f"not text: byte {data.index(0)} is NUL", where=where, then="send the path of the file"
         )
     if not body.strip():
-        raise UsageError("the text is empty", where=where, then="say something, or use `moot done`")
+        raise UsageError("the text is empty", where=where, then="say something")
     return body
 
 
@@ -75,6 +76,10 @@ def take_turn(referee: Referee, sender: str, body: str, session_name: str | None
         raise Refused(f"{sender} takes no part in {session.opening.session}; {names} do")
     others = tuple(name for name in session.opening.names if name != sender)
     header = f"[{seat.role} - {sender}] to {', '.join(others)}"
+    if artifact_of(body) is None and any(f"{label}:" in body for label in LABELS):
+        referee.notes.append(
+            "this turn holds no artifact: `Updated:` and `Artifact:` count at the beginning of a line"
+        )
     body = _fitted(referee, body, sender)
     return referee.post(Draft(sender, header, body, to=others, session=session.opening.session))
 
@@ -150,7 +155,7 @@ def _session_for(referee: Referee, sender: str, name: str | None) -> Session:
             raise Refused(
                 f"{sender} takes part in no open session ({', '.join(names)})", then="give --to for a message"
             )
-        raise NotFound("no session is open", then="begin one with `moot start`, or give --to for a message")
+        raise NotFound("no session is open", then="begin one with `moot start` (a message needs `send --to`)")
     if len(playing) > 1:
         names = [session.opening.session for session in playing]
         raise UsageError(f"{sender} takes part in {', '.join(names)}", then=f"give --in {names[0]}")

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from ..bus.chain import Link, Linked, Tail, follow, trace
-from ..bus.index import BlockRow, Index
+from ..bus.index import BlockRow, Index, stamp_of
 from ..bus.ledger import Ledger, Stamp
 from ..bus.locks import Lock
 from ..bus.messages import Message, from_frame
@@ -13,7 +13,7 @@ from ..parsers.frames import Frame, Loose, digest, scan
 from ..workspace.files import read_regular
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
-from .book import Book
+from .book import Book, time_of
 from .lease import Lease
 from .protocols.hands import adopted_message
 from .protocols.session import load_session
@@ -159,7 +159,9 @@ class Reader:
         if not row.author:
             frames = [piece for piece in scan(data, row.start) if isinstance(piece, Frame)]
             return from_frame(frames[0]) if frames and frames[0].id == row.id else None
-        return adopted_message(Loose(row.start, row.start + row.size, data), row.id, row.author)
+        return adopted_message(
+            Loose(row.start, row.start + row.size, data), row.id, row.author, stamp_of(time_of(row.id))
+        )
 
     @property
     def rested(self) -> bool:

@@ -1,6 +1,7 @@
 """From plain words to an open session: the human's prompt and the opening that pins what it means."""
 
 import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..bus.batch import PREVIOUS, Draft
@@ -27,12 +28,18 @@ class Started(NamedTuple):
 
 
 def start_session(
-    referee: Referee, text: str, *, by: str = HUMAN, turn_timeout_s: int | None = None
+    referee: Referee,
+    text: str,
+    *,
+    by: str = HUMAN,
+    turn_timeout_s: int | None = None,
+    driven: Iterable[str] = (),
 ) -> Started:
     """Open the session that a prompt asks for.
 
-    Raises UsageError for a prompt that does not say enough or a path that is not allowed, NotFound for a
-    name that is not in the roster.
+    `driven` are agents that somebody means to drive in it. Raises UsageError for a prompt that does not say
+    enough, a path that is not allowed or a driven agent that takes no part, NotFound for a name that is not in
+    the roster.
     """
     prompt = parse_prompt(text)
     rules = rules_for(prompt.protocol)
@@ -40,6 +47,10 @@ def start_session(
         there = ", ".join(FILES)
         raise UsageError(f"{prompt.protocol} cannot be started here yet", then=f"this version has {there}")
     opening = plan(referee.workspace, rules, prompt, referee.settings.names)
+    for name in driven:
+        if opening.seat(name) is None:
+            names = " and ".join(opening.names)
+            raise UsageError(f"--agent {name}: {name} takes no part, {names} do", then="correct the name")
     opening = opening._replace(
         session=_new_name(referee, rules.SHORT),
         turn_timeout_s=turn_timeout_s or referee.settings.limits.turn_timeout_s,
@@ -73,6 +84,8 @@ def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, 
         if seat.name not in roster:
             hint = f"{did_you_mean(seat.name, roster)} (or add it: `moot agents add {seat.name}`)"
             raise NotFound(f"no agent {seat.name} in the roster", then=hint)
+    if not prompt.task and not prompt.work:
+        raise UsageError("the prompt names no task", then="say what to make, or add `Work: path`")
     options: tuple[tuple[str, str], ...] = ()
     if prompt.output:
         path = check_output_path(workspace.root, workspace.folder, prompt.output)

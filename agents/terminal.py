@@ -20,7 +20,9 @@ def show_block(message: Message, state: str = "", *, before: str = "") -> None:
     console = Console(highlight=False)
     colour = {"referee": "yellow", "hand": "magenta"}.get(message.origin, "cyan")
     facts = ", ".join(fact for fact in (message.at[:19].replace("T", " "), message.id, state) if fact)
-    console.print(Text(f"{before}{visible(message.header)}", style=f"bold {colour}"), Text(facts, style="dim"))
+    console.print(
+        Text(f"{before}{visible(message.header)}", style=f"bold {colour}"), Text(facts, style="dim")
+    )
     if message.body.strip():
         body = visible(message.body)
         console.print(Padding(Text(body) if message.origin == "referee" else Markdown(body), (0, 0, 0, 4)))

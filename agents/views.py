@@ -51,7 +51,7 @@ def block_lines(message: Message, state: str = "") -> list[str]:
         "EDITED" if message.edited else "",
         state,
     ]
-    head = f"{message.header}    ({', '.join(fact for fact in facts if fact)})"
+    head = f"{message.header or '(text under no header)'}    ({', '.join(fact for fact in facts if fact)})"
     body = message.body.rstrip("\n")
     return [visible(head), *([_RULE, visible(body), _RULE] if body else [])]
 
@@ -61,15 +61,17 @@ def next_lines(delivery: Delivery, name: str) -> list[str]:
     session = delivery.session
     lines = []
     if session is not None and session.closed:
-        lines.append(f"next: {session.opening.session} is closed; nothing more to do in it")
+        lines.append(f"done: {session.opening.session} is closed; nothing more to do in it")
     elif delivery.moves:
         lines += [f"next: {move.command}    ({move.meaning})" for move in delivery.moves]
-        if session is not None:
-            lines.append(f"then: moot wait --as {name}")
+        lines.append(f"then: moot wait --as {name}")
     elif session is not None:
-        lines.append(f"next: {' and '.join(session.waiting_for)} moves; moot wait --as {name}")
+        lines.append(f"next: moot wait --as {name}    ({' and '.join(session.waiting_for)} moves)")
     elif delivery.message is not None:
-        lines.append(f"next: answer with moot send --as {name} --to {delivery.message.sender} -, or go on")
+        lines.append(
+            f"next: moot send --as {name} --to {delivery.message.sender} -    (an answer, where one is due)"
+        )
+        lines.append(f"then: moot wait --as {name}")
     if delivery.unread > 1:
         lines.append(f"more: {delivery.unread - 1} unread; moot wait --as {name} gives the next")
     return lines

@@ -33,7 +33,8 @@ def next_for(referee: Referee, name: str) -> Delivery | None:
             session = _session(referee, mail.session)
             last = all(other.session != mail.session for other in unread if other.id > mail.id)
             moves = _moves(session, name) if last else ()  # nobody moves before having read what was said
-            return Delivery(referee.unsealed(message), session, moves, len(unread))
+            message = referee.unsealed(message)._replace(session=message.session or mail.session)
+            return Delivery(message, session, moves, len(unread))
         mark_read(referee, name, mail.id)  # its text is gone from the ledger: there is nothing to read
     for session in referee.book.playing(name):
         if name in session.waiting_for:

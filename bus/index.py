@@ -74,9 +74,12 @@ class Index(Database):
 
     def load(self) -> Saved:
         """Give the cursor and the open sessions as they were saved last, both by the same writer."""
+        db = self._db
         with self._transaction("deferred"):
             version, cursor = self.cursor()
             rows = self._rows("select id, n, open, data from sessions where open = 1 order by n")
+        if db is not self._db:  # found damaged half-way: all of it is the empty one's
+            return self.load()
         return Saved(version, cursor, [_session_row(row) for row in rows])
 
     def cursor(self) -> tuple[int, Mapping[str, Any]]:

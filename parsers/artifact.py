@@ -10,6 +10,8 @@ from functools import cache
 from .headers import TOKENS, read_header
 from .tokens import Fence, Outline, outline
 
+LABELS = ("Artifact", "Updated")
+
 
 @cache
 def _label() -> re.Pattern[str]:

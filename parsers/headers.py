@@ -79,7 +79,7 @@ def read_header(line: str, words: Vocabulary) -> Header | None:
         before, found, after = rest.partition(bold)
         if not found:
             return None
-        rest = before + after
+        rest = (before + after).rstrip()
     if rest and not (rest[0].isspace() or rest[0] in ":.,;!@\u2013\u2014-"):
         return None
     if right is None:
@@ -130,7 +130,7 @@ def _recipients(text: str, names: Collection[str]) -> tuple[tuple[str, ...], str
 
 
 def _words_follow(text: str) -> bool:
-    return bool(text.strip(" \t.:")) and _session().match(text) is None
+    return bool(text.strip().strip(".: \t")) and _session().match(text) is None
 
 
 def _is_sure(match: re.Match[str], names: Collection[str]) -> bool:

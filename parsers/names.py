@@ -54,6 +54,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     folded = word.casefold()
     if folded in spelled:
         return spelled[folded]
+    begun = [one for one in spelled if folded and one.startswith(folded)]
+    if len(begun) == 1:
+        return spelled[begun[0]]
     from difflib import get_close_matches
 
     near = get_close_matches(folded, list(spelled), n=1)

@@ -75,7 +75,7 @@ def _one_protocol(found: Iterable[tuple[int, str]], text: str) -> str:
             if near := nearest(word, PROTOCOLS):
                 then = f"write `Use {near}.` for {shown(word)}"
                 raise UsageError("the prompt names no protocol", then=then)
-    then = "add `Use peer-collaboration.`, or competition, compete, debate"
+    then = "add `Use peer-collaboration.`"
     raise UsageError("the prompt names no protocol", then=then)
 
 

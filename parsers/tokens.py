@@ -110,11 +110,11 @@ def outline(text: str, *, read_open_fences: bool = False) -> Outline:
 
 
 def _plain(text: str) -> str:
-    """Take out what the parser would treat as a line end or a character of its own (NUL, CR).
+    """Take out the CRs, which the parser would take for line ends.
 
     How deep quotes are nested makes no difference here, but would cost a pass over the text each.
     """
-    text = text.replace("\r\n", " \n").replace("\r", " ").replace("\0", " ")
+    text = text.replace("\r\n", " \n").replace("\r", " ")
     return _quotes().sub(">", text) if ">" in text else text
 
 
@@ -266,7 +266,7 @@ def _comment(state: "StateBlock", start_line: int, _: int, silent: bool) -> bool
 
 def _comment_end(state: "StateBlock", at: int) -> int:
     """Find the `-->` at or behind `at`, as `str.find` does; no text is searched twice."""
-    searched, found = state.env.get("comment", (0, 0))
+    searched, found = state.env.get("comment", (at + 1, 0))
     if at < searched or 0 <= found < at:
         found = state.src.find("-->", at)
         state.env["comment"] = (at, found)

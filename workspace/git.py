@@ -155,6 +155,13 @@ def restore_workspace(
     return sum(write_new(place, data) for place, data in zip(places, contents, strict=True))
 
 
+def adopt_branch(repository: Repository, *, branch: str = "moot") -> None:
+    """Give a clone that has the branch only from a remote one of its own, so that `git log moot` works there."""
+    tip = _tip(repository, branch)
+    if tip is not None and not tip.ref.startswith("refs/heads/"):
+        _git(repository, "update-ref", f"refs/heads/{branch}", tip.commit, "")
+
+
 def last_commit(repository: Repository, *, branch: str = "moot") -> tuple[str, int] | None:
     """Give the id and the time (seconds since 1970) of the branch's last commit, None without the branch.
 

@@ -43,7 +43,7 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
     target = _target(start.resolve(), folder)
     if (target / FILE).is_file() and (target / LEDGER).exists():
         return Made(open_folder(target), new=False)
-    from .git import branch_holds_workspace, restore_workspace
+    from .git import adopt_branch, branch_holds_workspace, restore_workspace
 
     repository = find_repository(target.parent)
     restored = 0
@@ -52,6 +52,7 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
         if held is not None and (folder is None or (repository.root / held).resolve() == target):
             target = repository.root / held
             restored = restore_workspace(repository, target)
+            adopt_branch(repository)
     return _make(target, tuple(roster) or DEFAULT_AGENTS, restored)
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import click
 
 from ...bus.verify import verify_chain
-from ...parsers.errors import IntegrityError
+from ...parsers.errors import IntegrityError, NotFound
+from ...parsers.names import did_you_mean, shown
 from ...parsers.screen import one_line
 from ...workspace.options import as_json, here, in_session, in_workspace
 from ..posting import find_block
 from ..reader import Reader
-from ..reading import entries, read_whole
+from ..reading import Reading, entries, read_whole
 from ..terminal import show_block
 from ..views import message_json
 
@@ -26,6 +27,7 @@ def log(session: str | None, last: int | None, pinned: str | None, as_json: bool
     reading = read_whole(Reader(here(pinned)))
     listed = list(enumerate(entries(reading), 1))
     if session:
+        _check_session(reading, session)
         listed = [
             (n, entry)
             for n, entry in listed
@@ -50,6 +52,8 @@ def replay(session: str | None, pinned: str | None, as_json: bool) -> None:
     holds a ruling that the rules do not give.
     """
     reading = read_whole(Reader(here(pinned)))
+    if session:
+        _check_session(reading, session)
     rulings = [ruling for ruling in reading.book.rulings if session in (None, ruling.session)]
     for n, ruling in enumerate(rulings, 1):
         label = ruling.label or "-"
@@ -98,10 +102,21 @@ def verify(pinned: str | None, as_json: bool) -> None:
     if report.faults:
         first = report.faults[0]
         raise IntegrityError(
-            f"{len(report.faults)} blocks were changed, removed or moved",
+            f"{_count(len(report.faults), 'block')} changed, removed or moved",
             where=f"first {first.block}",
             then="compare with the branch: `git log -p moot`",
         )
+
+
+def _check_session(reading: Reading, name: str) -> None:
+    """Raise NotFound where the ledger holds no session of that name."""
+    known = [session.opening.session for session in reading.book.sessions.values()]
+    if name not in known:
+        raise NotFound(f"no session {shown(name)}", then=did_you_mean(name, known))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word} was" if number == 1 else f"{number} {word}s were"
 
 
 @click.command(epilog="Example: moot trace 01JDK4T7Q2M9XK3A5B")

@@ -86,12 +86,24 @@ def run(
             click.echo(visible(line))
 
     if session_name:
-        name = current(referee, session_name).opening.session
+        if prompt or file:
+            raise UsageError("a prompt opens a session, and --in goes on with one", then="give one of them")
+        session = current(referee, session_name)
+        name = session.opening.session
+        if session.closed:
+            raise Refused(f"{name} is closed", then="begin another with `moot run PROMPT`")
+        for agent in runners:
+            if session.opening.seat(agent) is None:
+                raise UsageError(f"--agent {agent}: {agent} takes no part in {name}", then="correct the name")
     else:
-        started = start_session(referee, body_from(prompt, file))
+        started = start_session(referee, body_from(prompt, file), driven=runners)
         name = started.opening.session
         tell(f"{name} open, {' and '.join(started.waiting_for)} moves next")
-    session = drive(referee, name, runners, tell)
+    try:
+        session = drive(referee, name, runners, tell)
+    except KeyboardInterrupt:
+        _complain(f"stopped; {name} is open, and goes on with `moot run --in {name}`")
+        raise
     if as_json:
         click.echo(json.dumps(session_json(session)))
     else:

@@ -103,6 +103,7 @@ def inbox(name: str | None, everything: bool, peek: bool, pinned: str | None, as
         message = referee.message(one.id)
         if message is None:
             continue
+        message = referee.unsealed(message)._replace(session=message.session or one.session)
         state = "acknowledged" if one.acknowledged_at else "read" if one.read_at else "notified"
         if as_json:
             click.echo(json.dumps({**message_json(message), "state": state}))

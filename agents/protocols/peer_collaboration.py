@@ -79,7 +79,9 @@ def seats(prompt: Prompt) -> tuple[Seat, ...]:
     """
     if len(prompt.seats) != 2:
         named = ", ".join(seat.name for seat in prompt.seats) or "nobody"
-        raise IllFormed(f"peer-collaboration needs two agents, the prompt names {named}", "add `CC + CX.`")
+        raise IllFormed(
+            f"peer-collaboration needs two agents, the prompt names {named}", "name two, as in `CC + CX.`"
+        )
     first, second = prompt.seats
     if first.name == second.name:
         raise IllFormed(f"{first.name} cannot be both peers", "name two agents, as in `CC + CX.`")

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.bus import inboxes
 from moot.bus.inboxes import Inboxes, copy
 from moot.bus.messages import Message, from_frame
 from moot.parsers.errors import StoreError
@@ -310,6 +309,6 @@ def test_a_write_that_fails_at_any_call_is_one_line_and_the_next_delivery_goes_o
 
 def test_short_writes_lose_nothing(boxes: Inboxes, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
-    monkeypatch.setattr(inboxes.os, "write", lambda fd, data: write(fd, data[:7]))
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:7]))
     boxes.deliver("CC", [message(1), message(2)])
     assert ids_in(boxes.path("CC")) == [id_of(1), id_of(2)]

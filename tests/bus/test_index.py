@@ -258,7 +258,7 @@ while True:
 """
     with children(code, (path,)) as (child,):
         assert child.hear() == "saving"
-        seen = set()
+        seen: set[int] = set()
         while len(seen) < 300:
             saved = index.load()
             assert saved.version == saved.sessions[0].data["version"]
@@ -355,6 +355,19 @@ def test_a_reader_takes_a_damaged_file_for_an_empty_one_and_leaves_it(
         assert (reader.cursor(), reader.unread("CC"), reader.receipts("A1")) == ((0, {}), [], [])
         assert path.read_bytes() == before
         reader.close()
+
+
+def test_a_reader_that_finds_the_damage_half_way_gives_nothing_of_the_first_half(
+    index: Index, reader: Index, path: Path
+) -> None:
+    fill(index)
+    (root,) = index._rows("select rootpage from sqlite_schema where name = 'sessions_open'")[0]
+    index.close()
+    with path.open("r+b") as file:
+        file.seek(4096 * (root - 1))
+        file.write(b"\xa5" * 4096)
+    assert reader.cursor()[0] == 1
+    assert reader.load() == EMPTY
 
 
 def test_of_two_that_find_a_damaged_file_the_second_does_not_throw_away_the_new_one(path: Path) -> None:

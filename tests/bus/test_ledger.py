@@ -376,9 +376,13 @@ def test_a_hand_between_two_parts_of_a_write_makes_no_block_of_two_halves(
     path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
-    monkeypatch.setattr(
-        os, "write", lambda fd, data: (write(fd, data[:100]), by_hand(path, b"\nby hand\n"))[0]
-    )
+
+    def write_a_part(fd: int, data: bytes) -> int:
+        written = write(fd, data[:100])
+        by_hand(path, b"\nby hand\n")
+        return written
+
+    monkeypatch.setattr(os, "write", write_a_part)
     with pytest.raises(Moved):
         ledger.append(BATCH, 6)
     assert path.read_bytes() == FIRST + BATCH[:100] + b"\nby hand\n"

@@ -109,7 +109,9 @@ from moot.workspace.folder import open_folder
 folder, done = map(Path, arguments)
 reader, before, times = Reader(open_folder(folder)), [], 0
 say("ready")
-while times < 3 or not done.exists():
+last = False
+while not last:
+    last = times >= 2 and done.exists()  # one reading more, when all is written
     reading = read_whole(reader)
     assert verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head).faults == ()
     ids = [one.frame.id for one in reading.linked]

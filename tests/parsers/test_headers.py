@@ -137,6 +137,7 @@ def test_a_hostile_name_makes_no_header(name):
         (" to BEE — second draft", "BEE", "", "— second draft"),
         (" @BEE look at this", "BEE", "", "look at this"),
         (" @BEE, please look", "BEE", "", "please look"),
+        (" @BEE, ant-peer-02's plan is good", "BEE", "", "ant-peer-02's plan is good"),
         (" @BEE @ant-peer-02 look", "BEE ant-peer-02", "", "look"),
         (" @BEE, ant-peer-02: look", "BEE ant-peer-02", "", "look"),
     ],
@@ -157,6 +158,8 @@ def test_an_address_and_a_session_may_follow_the_bracket(behind, to, session, re
         (" to be, or not", "to be, or not"),
         (" to BEE I owe thanks", "to BEE I owe thanks"),
         (" to BEE's credit", "to BEE's credit"),
+        (" @BEE's plan", "@BEE's plan"),
+        (" @" + "B" * 65, "@" + "B" * 65),
         (" today BEE rests", "today BEE rests"),
         (" write to bee@example.org", "write to bee@example.org"),
         (" in peer-7f3axyz", "in peer-7f3axyz"),
@@ -166,6 +169,12 @@ def test_an_address_and_a_session_may_follow_the_bracket(behind, to, session, re
 )
 def test_words_behind_the_bracket_are_no_address(behind, rest):
     assert read_header(f"[DONE]{behind}", WORDS) == Header("DONE", "", rest=rest)
+
+
+def test_a_blank_of_another_kind_is_a_blank():
+    for blank in ("\x0b", "\x0c", "\u2028", "\xa0", "\x1c"):
+        assert read_header(f"**[ANT] to BEE{blank}**", WORDS) == Header("", "ANT", to=("BEE",))
+        assert read_header(f"[ANT] to BEE.{blank}", WORDS) == Header("", "ANT", to=("BEE",))
 
 
 def test_bold_may_end_within_the_line():

@@ -3,13 +3,14 @@
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from moot.parsers.tokens import Token, outline, tokens_of, top_lines, unclosed
+from moot.parsers.tokens import Token, _comment_end, outline, tokens_of, top_lines, unclosed
 
 AUTHOR = "ANT"
 
@@ -157,6 +158,7 @@ def test_nobody_speaks_for_another(author):
         ("- tea\n```\n[ANT]", [2]),
         ("- ```\n  [ANT]\n[BEE]", [2]),
         ("> ```\n[BEE]", [1]),
+        ("- ```\n  <!--\n[BEE]\n-->", [2]),  # the fence in the item ends with it, and is no comment
         ("```\n    ```\n[ANT]", [2]),
         ("~~~\r\n[ANT]\r\n~~~\r\n[BEE]", [3]),
         ("``` ` ```\n[ANT]", [1]),
@@ -311,6 +313,12 @@ def test_nothing_in_a_longer_fence_a_comment_a_quote_or_an_item_is_a_token(body)
 def test_tokens_do_not_depend_on_the_kind_of_line_end(body, end):
     body = body.replace("\r", "")
     assert names(body.replace("\n", end)) == names(body)
+
+
+@given(st.text(st.sampled_from("-> ")), st.lists(st.integers(0, 30)))
+def test_the_end_of_a_comment_is_found_in_whatever_order_it_is_asked_for(text, places):
+    state = SimpleNamespace(src=text, env={})
+    assert [_comment_end(state, at) for at in places] == [text.find("-->", at) for at in places]
 
 
 # -- hostile texts ---------------------------------------------------------------------------------
