@@ -9,7 +9,7 @@ from ..bus.ledger import Ledger, Stamp
 from ..bus.locks import Lock
 from ..bus.messages import Message, from_frame
 from ..parsers.attachment import private_hash
-from ..parsers.frames import Frame, Loose, digest, scan
+from ..parsers.frames import Frame, Loose, frame_hash, scan
 from ..workspace.files import read_regular
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
@@ -74,7 +74,7 @@ class Reader:
         base = self._head.start if self._head else 0
         data = self.ledger.read(base) if base <= stamp.size else b""
         length = self._head.end - base if self._head else 0
-        if self._head is not None and digest(data[:length]) != self._standing:
+        if self._head is not None and frame_hash(data[:length]) != self._standing:
             self._rebuild()
         else:
             behind = data[length:]
