@@ -5,7 +5,6 @@ it; the ruling counts only if the rules, asked again, give the same verdict. So 
 a ruling does nothing, and whoever folds the same ledger gets the same book.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -38,8 +37,6 @@ from .protocols.hands import (
     parts_of,
 )
 from .protocols.session import Session, begin_session
-
-_PIN = r"[0-9a-f]{32}/[1-9][0-9]{0,8}"
 
 
 class Notice(NamedTuple):
@@ -173,7 +170,7 @@ class Book:
         pinned, author = frame.fact("text"), frame.fact("by")
         if not pinned:
             return next((item for item in self.waiting if item.message.id == ruling.re), None)
-        if not re.fullmatch(_PIN, pinned) or not is_id(ruling.re) or ruling.re >= ruling.id:
+        if not is_id(ruling.re) or ruling.re >= ruling.id:
             return None
         words = self._floor._replace(names=()).vocabulary  # prose once is prose, whoever joined since
         for gap in self._gaps:

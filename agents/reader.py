@@ -78,8 +78,12 @@ class Reader:
             self._rebuild()
         else:
             behind = data[length:]
-            linked, self._tail = follow(self._head, scan(behind, base + length), behind, base + length)
-            self._take(linked)
+            linked, tail = follow(self._head, scan(behind, base + length), behind, base + length)
+            if tail.doubtful:
+                self._rebuild()
+            else:
+                self._tail = tail
+                self._take(linked)
         self._stamp, self._seen_at = stamp, time.monotonic()
 
     def _load(self) -> bool:
@@ -105,7 +109,8 @@ class Reader:
         known = self.index.load()
         data = self.ledger.read()
         before = Link(*known.cursor["head"]) if known.version else None
-        linked, self._tail, _ = trace(scan(data), data, before.id if before else "")
+        known_id, known_hash = (before.id, before.hash) if before else ("", "")
+        linked, self._tail, _ = trace(scan(data), data, known_id, known_hash)
         book = self._book = Book(self.settings.names)
         passed = before is None or all(one.frame.id != before.id for one in linked)
         if before is not None and passed:

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 from ..bus.chain import Linked, Tail, trace
-from ..bus.index import Index
 from ..bus.messages import Message
 from ..parsers.frames import Frame, scan
 from .book import Book, Ruling
@@ -22,21 +21,16 @@ class Reading(NamedTuple):
 
 def read_whole(reader: Reader) -> Reading:
     """Fold the ledger, trusting nothing that was kept beside it but the id of the last block."""
-    head = known_head(reader.index)
+    version, cursor = reader.index.cursor()
+    head, head_hash = cursor["head"][:2] if version else ("", "")
     data = reader.ledger.read()
-    linked, tail, quoted = trace(scan(data), data, head)
+    linked, tail, quoted = trace(scan(data), data, head, head_hash)
     book = Book(reader.settings.names)
     for one in linked:
         book.take(one)
     book.take_tail(tail)
     lost = head if head and all(one.frame.id != head for one in linked) else ""
     return Reading(linked, tail, quoted, book, lost)
-
-
-def known_head(index: Index) -> str:
-    """Give the id of the last block that any command has seen, or nothing."""
-    version, cursor = index.cursor()
-    return str(cursor["head"][0]) if version else ""
 
 
 def entries(reading: Reading) -> list[tuple[Message, Ruling | None, tuple[str, ...]]]:
