@@ -115,10 +115,12 @@ class Referee(Reader):
                     if ours:
                         self._rule_all(batch)
                     self._flush(batch)
-        self.ledger.sync()
+        with _already_written():
+            self.ledger.sync()
         if not ours and drafts[0].session:
             self._await(lambda: not self._waits(ids[0]))
-        self._settle_down()
+        with _already_written():
+            self._settle_down()
         ruling = next((r for r in self.rulings if r.block == ids[0]), None)
         return Outcome(ids[0], ruling)
 
@@ -267,11 +269,8 @@ class Referee(Reader):
             self._commit(self._ended)
             self._ended = []
         if faults:
-            raise StoreError(
-                f"the ledger holds the block, and its copy is missing: {faults[0].what}",
-                where=faults[0].where,
-                then="do not send it again; mend the inbox and `moot inbox` still shows it",
-            ) from faults[0]
+            then = "mend that file; `moot inbox` shows the block all the same"
+            raise StoreError(f"an inbox copy is missing: {faults[0].what}", where=faults[0].where, then=then)
 
     def _save(self, *, receipts_lost: bool = False) -> list[StoreError]:
         """Write inbox copies, mail, blocks and the cursor; nothing if another process got further."""
@@ -377,6 +376,18 @@ class Referee(Reader):
                 time.sleep(pause)
                 pause = min(pause * 1.5, 0.02)
             self.refresh()
+
+
+@contextmanager
+def _already_written() -> Iterator[None]:
+    """Say of a fault after the append that the block is there: sent again, it would be there twice."""
+    try:
+        yield
+    except StoreError as error:
+        then = f"do not send it again; {error.then}"
+        raise StoreError(
+            f"the ledger holds the block, but {error.what}", where=error.where, then=then
+        ) from error
 
 
 def from_header(draft: Draft) -> Message:

@@ -348,3 +348,27 @@ def test_wait_returns_at_the_end_of_a_session(shell):
     shell.ok("done", "--as", "CX")
     printed, _ = waiting.communicate(timeout=60)
     assert "[DONE]" in printed or "is closed" in printed
+
+
+@pytest.mark.parametrize("fault", ["sync", "_save"])
+def test_a_fault_after_the_append_says_that_the_block_is_there(shell, fault):
+    code = """
+import sys
+from moot.agents.referee import Referee
+from moot.bus.ledger import Ledger
+from moot.parsers.errors import StoreError
+def refuse(*_, **__): raise StoreError("the disk refused", then="look at the disk")
+setattr(Ledger if sys.argv[1] == "sync" else Referee, sys.argv[1], refuse)
+sys.argv = ["moot", "send", "--as", "CC", "--to", "CX", "once"]
+from moot.__main__ import main
+main()
+"""
+    shell.ok("send", "--as", "CC", "--to", "CX", "before")
+    done = subprocess.run(
+        [sys.executable, "-c", code, fault], cwd=shell.top, env=shell.env, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "the ledger holds the block, but the disk refused: do not send it again" in done.stderr
+    assert [line["body"] for line in shell.log()].count("once") == 1
+    assert "once" in shell.ok("inbox", "--as", "CX")

@@ -356,7 +356,7 @@ def test_any_call_that_fails_is_one_line_and_the_next_block_goes_on(
             failure.calls = calls
         referee.close()
     assert sum(map(bool, sentences)) > 20
-    missing = sum("its copy is missing" in sentence for sentence in sentences)  # and the sender was told
+    missing = sum("an inbox copy is missing" in sentence for sentence in sentences)  # and the sender was told
     check_mail(workspace, [one.frame.id for one in read(workspace)[0].linked][1:], missing=missing)
 
 
