@@ -13,7 +13,7 @@ from ..bus.messages import HUMAN, REFEREE, Message, from_frame
 from ..parsers.frames import Frame
 from ..parsers.ids import RANDOM_BITS, is_id, to_number
 from ..parsers.names import TAGS
-from .protocols.asking import (
+from .asking import (
     NOTHING,
     Floor,
     Judgment,
@@ -24,8 +24,7 @@ from .protocols.asking import (
     recipients,
     recollections,
 )
-from .protocols.events import Notify, Rule
-from .protocols.hands import (
+from .hands import (
     NAMELESS,
     Gap,
     Parts,
@@ -36,7 +35,8 @@ from .protocols.hands import (
     is_begun,
     parts_of,
 )
-from .protocols.session import Session, begin_session
+from .protocols.events import Notify, Rule
+from .session import Session, begin_session
 
 
 class Notice(NamedTuple):

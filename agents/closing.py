@@ -11,7 +11,7 @@ from ..parsers.fields import write_fields
 from ..workspace.files import check_output_path, digest_of, make_folder, read_regular, write_whole
 from ..workspace.folder import Workspace
 from .protocols.events import Close
-from .protocols.session import Session
+from .session import Session
 
 OUTPUT_WAS = (
     "OUTPUT_WAS"  # the option of an opening that pins what stood at the output path: a sha256, or none

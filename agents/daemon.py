@@ -95,7 +95,7 @@ def _patience(referee: Referee, commit_at: float, committed: str) -> float | Non
 def _become_referee(referee: Referee) -> None:
     if not referee.lease.take():
         raise NotFound(
-            f"the referee runs already, as process {referee.lease.holder()}",
+            f"the referee runs already, as process {referee.lease.holder() or 'unknown'}",
             where=str(referee.workspace.folder),
             then="leave it running, or stop that process first",
         )

@@ -14,9 +14,9 @@ from ..bus.watcher import Watcher
 from ..parsers.errors import StoreError, UsageError
 from ..parsers.names import did_you_mean
 from ..workspace.folder import open_folder
-from .protocols.session import Session
 from .reader import Reader
 from .reading import entries, read_whole
+from .session import Session
 from .terminal import show_block
 
 PROMPT = """\

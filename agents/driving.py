@@ -11,9 +11,9 @@ from ..parsers.artifact import artifact_of
 from ..parsers.errors import NotFound, Refused, StoreError, UsageError
 from ..parsers.screen import one_line
 from .posting import take_turn
-from .protocols.session import Session, load_session
 from .referee import Referee
 from .runners import Answer, CommandRunner
+from .session import Session, load_session
 
 ATTEMPTS = (
     2  # a model's odd answer deserves one more try with the reason; a broken command does not get better

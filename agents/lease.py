@@ -46,7 +46,12 @@ class Lease:
 
     def holder(self) -> str:
         """Give the process id of a running `moot up` other than this one, or nothing."""
-        return "" if self.is_vacant() else self._lock.read_note() or "unknown"
+        if self.is_vacant():
+            return ""
+        note = (
+            self._lock.read_note()
+        )  # of one that was killed it stays: then a command holds it, for one pass
+        return note if note.isdecimal() and _is_alive(int(note)) else ""
 
     def close(self) -> None:
         """Stop being the referee."""
@@ -54,3 +59,13 @@ class Lease:
             self.is_ours = False
             self._lock.note("")
         self._lock.close()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -13,9 +13,9 @@ from ..parsers.errors import NotFound, Refused, UsageError
 from ..parsers.names import did_you_mean, shown
 from ..parsers.tokens import tokens_of
 from ..workspace.files import make_folder, store_error, write_whole
-from .protocols.session import Session
 from .reader import Reader
 from .referee import Outcome, Referee
+from .session import Session
 
 MAX_BYTES = 64 * 1024 * 1024  # beyond this a text is a file, and a path to it is the message
 
@@ -125,6 +125,7 @@ def acknowledge(referee: Referee, sender: str, block_id: str) -> Outcome | None:
 def find_block(referee: Reader, block_id: str) -> Message:
     """Find a block by its id or the unmistakable beginning of one; NotFound says what is near."""
     referee.refresh()
+    block_id = block_id.upper()  # letters are never told apart by case alone
     message = referee.message(block_id)
     if message is not None:
         return message

@@ -14,9 +14,9 @@ from ..workspace.files import read_regular
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
 from .book import Book, time_of
+from .hands import adopted_message
 from .lease import Lease
-from .protocols.hands import adopted_message
-from .protocols.session import load_session
+from .session import load_session
 
 REST_S = 0.5  # hands may be half-way through a block until the file has rested this long
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..bus.batch import PREVIOUS, Batch, Draft
 from ..bus.inboxes import Inboxes
-from ..bus.index import BlockRow, Index, Mail, SessionRow
+from ..bus.index import Index
 from ..bus.ledger import Moved
 from ..bus.messages import REFEREE, Message
 from ..parsers.attachment import private_stub
@@ -25,11 +25,11 @@ from ..parsers.tokens import unclosed
 from ..workspace.files import make_folder, write_whole
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings
-from .book import Ruling, time_of
+from .asking import Judgment
+from .book import Notice, Ruling, time_of
 from .closing import close_session
-from .protocols.asking import Judgment
-from .protocols.hands import Unruled
-from .protocols.session import Session, dump_session
+from .delivery import count_as_read, deliver, save_news
+from .hands import Unruled
 from .reader import REST_S, Reader
 
 HANDS_PATIENCE_S = 3.0  # but somebody who never stops writing does not hold the others up
@@ -269,7 +269,7 @@ class Referee(Reader):
             self._commit(self._ended)
             self._ended = []
         if faults:
-            then = "mend that file; `moot inbox` shows the block all the same"
+            then = "mend that file: the next delivery brings it; `moot inbox` shows the block all the same"
             raise StoreError(f"an inbox copy is missing: {faults[0].what}", where=faults[0].where, then=then)
 
     def _save(self, *, receipts_lost: bool = False) -> list[StoreError]:
@@ -282,46 +282,22 @@ class Referee(Reader):
             version, known = self.index.cursor()
             if not version or head.id >= known["head"][0]:
                 receipts_lost = receipts_lost and not self.index.has_mail()
-                faults = self._deliver()
-                for message in book.messages:
-                    if message.tag == "ACK" and message.re and not message.session:
-                        self.index.mark_acknowledged(message.sender, message.re, message.at)
-                self.index.add_blocks(_block_row(message) for message in book.messages)
-                rows = [_session_row(book.sessions[name]) for name in sorted(book.touched)]
-                cursor = {"head": list(head), "standing": self._standing, "book": book.dump()}
-                self.index.save(version + 1, cursor, rows)
+                owed, faults = deliver(
+                    self.inboxes, self._unsealed_notices(), known.get("owed", ()), self._unsealed
+                )
+                cursor = {"head": list(head), "standing": self._standing, "owed": owed, "book": book.dump()}
+                save_news(self.index, book, version + 1, cursor)
                 if receipts_lost:
-                    self._count_as_read()
+                    count_as_read(self.index, self.settings.names, book.sessions.values())
         book.forget_news()
         return faults
 
-    def _deliver(self) -> list[StoreError]:
-        """Bring each notice to its inboxes. A broken inbox file loses nothing: the mail is in the index."""
-        by_agent: dict[str, list[Message]] = {}
-        mail = []
-        for notice in self.book.notices:
-            for name in notice.names:
-                by_agent.setdefault(name, []).append(self.unsealed(notice.message))
-                mail.append(Mail(name, notice.message.id, notice.session))
-        faults = []
-        for name, messages in by_agent.items():
-            try:
-                self.inboxes.deliver(name, messages)
-            except StoreError as error:
-                faults.append(error)
-        self.index.add_mail(mail)
-        return faults
+    def _unsealed_notices(self) -> list[Notice]:
+        return [notice._replace(message=self.unsealed(notice.message)) for notice in self.book.notices]
 
-    def _count_as_read(self) -> None:
-        """After a loss of all receipts, leave only the current turn of each open session unread."""
-        keep: set[tuple[str, str]] = set()
-        for session in self.book.sessions.values():
-            for name in session.waiting_for:
-                ids = [mail.id for mail in self.index.unread(name) if mail.session == session.opening.session]
-                keep.update((name, block_id) for block_id in ids[-1:])
-        for name in (*self.settings.names, "HUMAN"):
-            old = [mail.id for mail in self.index.unread(name) if (name, mail.id) not in keep]
-            self.index.mark_read(name, old)
+    def _unsealed(self, block_id: str) -> Message | None:
+        message = self.message(block_id)
+        return None if message is None else self.unsealed(message)
 
     def _commit(self, ended: list[str]) -> None:
         """Commit the workspace at the end of sessions; a repository that refuses is named, no more."""
@@ -367,7 +343,7 @@ class Referee(Reader):
                 self.rule()
             elif time.monotonic() > deadline:
                 raise TimeIsUp(
-                    f"the block is in the ledger, and the referee (process {self.lease.holder()}) does not answer",
+                    f"the block is in the ledger, and the referee (process {self.lease.holder() or 'unknown'}) does not answer",
                     where=str(self.workspace.folder),
                     then="do not send it again; see what stops `moot up`",
                 )
@@ -397,12 +373,3 @@ def from_header(draft: Draft) -> Message:
         "", "", draft.sender, draft.to, draft.session, draft.re, draft.header, header.tag, header.role,
         draft.body, "tool", 0, 0,
     )  # fmt: skip
-
-
-def _block_row(message: Message) -> BlockRow:
-    author = message.sender or "?" if message.origin == "hand" else ""
-    return BlockRow(message.id, message.start, message.end - message.start, author)
-
-
-def _session_row(session: Session) -> SessionRow:
-    return SessionRow(session.opening.session, session.n, not session.closed, dump_session(session))

@@ -58,6 +58,9 @@ def start_session(
     notes = []
     if opening.work and not (referee.workspace.root / opening.work).exists():
         notes.append(f"the work file {opening.work} does not exist yet")
+    if not opening.output:
+        kept = f"{referee.workspace.folder.name}/runs/{opening.session}/"
+        notes.append(f"the prompt names no `Output: PATH`, so the result is kept in {kept}")
     first = rules.waiting_for(rules.begin(opening, 0))
     head = f"{opening.session} open, {' and '.join(first)} moves next"
     referee.post(

@@ -7,7 +7,7 @@ from ..bus.messages import Message
 from ..parsers.screen import visible
 from ..parsers.tokens import tokens_of
 from .book import Ruling
-from .protocols.session import Session
+from .session import Session
 from .waiting import Delivery
 
 _RULE = "─" * 60

@@ -6,9 +6,9 @@ from typing import NamedTuple
 from ..bus.messages import Message
 from ..bus.watcher import Watcher
 from .protocols.events import Move
-from .protocols.session import Session
 from .reader import REST_S
 from .referee import Referee
+from .session import Session, load_session
 
 
 class Delivery(NamedTuple):
@@ -83,8 +83,6 @@ def mark_read(referee: Referee, name: str, block_id: str) -> None:
 
 
 def _session(referee: Referee, name: str) -> Session | None:
-    from .protocols.session import load_session
-
     if name in referee.book.sessions:
         return referee.book.sessions[name]
     row = referee.index.session(name) if name else None

@@ -41,7 +41,7 @@ class Inboxes:
             folder_fd = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-                fd = os.open(path.name, flags, 0o644, dir_fd=folder_fd)
+                fd = os.open(path.name, flags, 0o600, dir_fd=folder_fd)
             finally:
                 os.close(folder_fd)
             try:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .database import Database
 
-_SCHEMA = 1
+_SCHEMA = 2
 _TABLES = """
 create table if not exists cursor (only_one integer primary key check (only_one = 1), version integer, data text);
 create table if not exists blocks (id text primary key, start integer, size integer, author text) without rowid;

@@ -47,6 +47,9 @@ class Ledger:
         """Stat the file. Raises StoreError where it is missing or no ordinary file."""
         try:
             found = os.stat(self.path, follow_symlinks=False)
+        except FileNotFoundError as error:
+            then = "put it back (`git log moot` has copies), or begin a new one with `moot init`"
+            raise StoreError("the ledger is missing", where=str(self.path), then=then) from error
         except OSError as error:
             raise store_error(error, self.path, "read") from error
         self._refuse_strange(found)

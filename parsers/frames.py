@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from .ids import is_id
+from .ids import LATEST_TIME, is_id
 
 OPEN = b"<!-- moot v=1 "
 CLOSE = b"<!-- /moot id="
@@ -157,7 +157,9 @@ def _facts(marker: bytes) -> dict[str, str] | None:
         if not (key.isidentifier() and value.isprintable() and value) or ">" in value or key in facts:
             return None
         facts[key] = value
-    return facts if end == "-->" and is_id(facts.get("id", "")) and "from" in facts else None
+    block_id = facts.get("id", "")
+    is_ours = is_id(block_id) and block_id < LATEST_TIME and "from" in facts
+    return facts if end == "-->" and is_ours else None
 
 
 def scan(data: bytes, base: int = 0) -> Iterator[Piece]:

@@ -6,6 +6,7 @@ TIME_BITS = 48
 RANDOM_BITS = 40
 _VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
 _HIGHEST = (1 << TIME_BITS + RANDOM_BITS) - 1
+LATEST_TIME = "4" + "0" * (LENGTH - 1)  # the year 6429: an id from then on leaves too little room above
 _FIRST_LETTERS = ALPHABET[: (_HIGHEST >> 5 * (LENGTH - 1)) + 1]  # 18 letters could hold two bits more
 
 

@@ -26,6 +26,9 @@ def init(folder: Path | None, names: str) -> None:
     roster = ", ".join(read_settings(workspace.folder).names) or "nobody"
     if not made.new:
         click.echo(f"{workspace.folder} is a workspace already (agents: {roster}); nothing was changed")
+        known = read_settings(workspace.folder).names
+        if strangers := [name for name in _split(names) if name not in known]:
+            click.echo(f"next: moot agents add {' '.join(strangers)}")
         return
     if made.restored:
         click.echo(f"brought back {made.restored} files from the branch moot")

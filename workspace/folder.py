@@ -79,7 +79,9 @@ def _pinned(path: Path) -> Workspace:
         if (folder / FILE).is_file():
             return open_folder(folder)
     raise NotFound(
-        "there is no workspace in the folder that was named", where=str(path), then="run `moot init`"
+        "there is no workspace in the folder that was named",
+        where=str(path),
+        then="correct --workspace or MOOT_WORKSPACE, or make one there with `moot init DIR`",
     )
 
 

@@ -10,11 +10,13 @@ from ...parsers.screen import visible
 from ...workspace.options import as_json, here, in_workspace, known_agent
 from ..book import time_of
 from ..posting import body_from
-from ..protocols.session import Session, load_session
 from ..reader import Reader
 from ..referee import Referee
+from ..session import Session, load_session
 from ..starting import start_session
-from ..views import result_lines, session_json
+from ..views import session_json
+
+CLOSED_SHOWN = 5  # a person looks for what is open; the rest is history
 
 
 @click.command(epilog='Example: moot start "Build a todo API spec. Use peer-collaboration. CC + CX."')
@@ -84,7 +86,10 @@ def status(pinned: str | None, as_json: bool) -> None:
     click.echo(
         f"referee   {f'moot up, process {holder}' if holder else 'whoever writes or waits (no moot up runs)'}"
     )
-    for session in ordered:
+    closed = [session for session in ordered if session.closed]
+    if len(closed) > CLOSED_SHOWN:
+        click.echo(f"{len(closed) - CLOSED_SHOWN} older sessions are closed (`moot status --json` has them)")
+    for session in (*closed[-CLOSED_SHOWN:], *(session for session in ordered if not session.closed)):
         click.echo("\n".join(_session_lines(session)))
     if not ordered:
         click.echo('no session yet: moot start "Build X. Use peer-collaboration. CC + CX."')
@@ -103,7 +108,9 @@ def _session_lines(session: Session) -> list[str]:
     roster = ", ".join(f"{seat.name} ({seat.role})" for seat in opening.roster)
     head = f"{opening.session}  {opening.protocol}  {roster}"
     if session.closed:
-        return [head, *(f"    {line}" for line in result_lines(dict(session.result)))]
+        result = dict(session.result)
+        said = [f"TURNS {result['TURNS']}", f"OUTPUT {result['OUTPUT']}", result.get("REASON", "")]
+        return [head, visible(f"    {result['STATUS']}, {', '.join(word for word in said if word)}")]
     since_s = max(0, time.time_ns() // 1_000_000 - time_of(session.last)) // 1000
     who = " and ".join(session.waiting_for)
     turn = f"turn {session.state.turns + 1} of {opening.max_turns}"

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moot.agents import hands
 from moot.agents.book import Book, time_of
-from moot.agents.protocols import hands
-from moot.agents.protocols.hands import adopted_message
+from moot.agents.hands import adopted_message
 from moot.agents.protocols.opening import Opening, write_opening
-from moot.agents.protocols.session import dump_session, load_session
+from moot.agents.session import dump_session, load_session
 from moot.bus.chain import Link, follow, trace
 from moot.bus.messages import REFEREE
 from moot.parsers.fields import write_fields

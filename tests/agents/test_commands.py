@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from moot.__main__ import COMMANDS
+from moot.agents.lease import Lease
 
 PROMPT = "Plan a small picnic. Use peer-collaboration. CC + CX."
 
@@ -16,6 +17,7 @@ def test_init_twice_changes_nothing_and_says_so(shell):
     before = {path: path.read_bytes() for path in shell.comms.rglob("*") if path.is_file()}
     said = shell.ok("init", "--agents", "ZZ")
     assert "nothing was changed" in said
+    assert "next: moot agents add ZZ" in said
     assert {path: path.read_bytes() for path in shell.comms.rglob("*") if path.is_file()} == before
 
 
@@ -325,6 +327,56 @@ def test_a_referee_that_runs_already_is_named_and_the_second_leaves(shell):
             assert f"process {first.pid}" in shell.fails(4, *arguments)
         assert shell.status()["referee"] == {"running": True, "pid": first.pid}
     assert shell.status()["referee"] == {"running": False, "pid": None}
+
+
+def test_a_referee_that_was_killed_is_not_named_while_a_command_rules(shell):
+    with shell.up() as killed:
+        shell.until(lambda: shell.status()["referee"]["running"])
+        killed.kill()
+        killed.wait()
+        lease = Lease(shell.comms / ".state" / "lease")
+        with lease.for_one_pass() as ours:
+            assert ours
+            assert shell.status()["referee"] == {"running": False, "pid": None}
+
+
+def test_an_inbox_can_be_read_by_its_owner_alone(shell):
+    shell.ok("send", "--as", "CC", "--to", "CX", "--private", "the code is 17")
+    assert (shell.comms / "inbox" / "CX.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_inbox_copy_that_could_not_be_written_comes_with_the_next_one(shell):
+    inbox = shell.comms / "inbox" / "CX.md"
+    inbox.mkdir()
+    assert "an inbox copy is missing" in shell.fails(1, "send", "--as", "CC", "--to", "CX", "the first")
+    inbox.rmdir()
+    shell.ok("send", "--as", "CC", "--to", "CX", "the second")
+    text = inbox.read_text()
+    assert text.index("the first") < text.index("the second")
+
+
+def test_an_id_in_small_letters_is_found(shell):
+    block_id = shell.ok("send", "--as", "CC", "--to", "CX", "hello").split(" ")[0]
+    assert block_id in shell.ok("trace", block_id.lower())
+
+
+def test_status_shows_open_sessions_and_the_last_closed_ones(shell):
+    names = []
+    for _ in range(7):
+        names.append(shell.start(PROMPT))
+        shell.ok("done", "--as", "CC", "Artifact:\ncake")
+        shell.ok("done", "--as", "CX")
+    names.append(shell.start(PROMPT))
+    said = shell.ok("status")
+    assert "2 older sessions are closed" in said
+    assert [name for name in names if name in said] == names[2:]
+    assert "    DONE, TURNS 2, OUTPUT none" in said
+    assert (
+        "CC moves next"
+        in said.splitlines()[
+            said.splitlines().index(f"{names[-1]}  peer-collaboration  CC (PEER_A), CX (PEER_B)") + 1
+        ]
+    )
 
 
 def test_wait_gives_the_block_and_the_commands_that_the_rules_allow(shell):

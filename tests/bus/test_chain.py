@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.bus.chain import Link, Linked, Tail, follow, trace
-from moot.parsers.frames import TORN, Frame, frame_hash, gap_hash, scan
+from moot.parsers.frames import TORN, Frame, frame_hash, gap_hash, render, scan
 from moot.parsers.ids import from_number
 from moot.tests.bus.chains import (
     OTHERS,
@@ -400,3 +400,9 @@ def test_twenty_thousand_copies_and_edited_frames_are_put_in_order_in_a_moment()
     torn = [frame._replace(edited=True, hash=f"new{frame.hash}") for frame in whole]
     assert len(trace(torn, b"", whole[-1].id)[0]) == MANY // 2
     assert time.perf_counter() - began < 5
+
+
+def test_a_frame_from_the_end_of_time_is_text_since_no_id_would_fit_behind_it():
+    facts = {"id": "7" + "Z" * 17, "at": "x", "from": "CC"}
+    pieces = list(scan(render(facts, b"### [CC]") + b"\n"))
+    assert not any(isinstance(piece, Frame) for piece in pieces)

@@ -3,14 +3,14 @@
 import re
 from typing import Any, NamedTuple
 
-from ...bus.messages import Message
-from ...parsers.errors import UsageError
-from ...parsers.fields import read_fields
-from ...parsers.names import check_name
-from ...parsers.seats import Seat
-from . import Rules, rules_for
-from .events import IllFormed
-from .opening import Opening, read_opening
+from ..bus.messages import Message
+from ..parsers.errors import UsageError
+from ..parsers.fields import read_fields
+from ..parsers.names import check_name
+from ..parsers.seats import Seat
+from .protocols import Rules, rules_for
+from .protocols.events import IllFormed
+from .protocols.opening import Opening, read_opening
 
 
 class Session(NamedTuple):

@@ -7,11 +7,11 @@ same ever after, whatever tags and names are in play by then.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...bus.messages import Message, from_hand
-from ...parsers.frames import Loose
-from ...parsers.headers import LETTERS, Header, Vocabulary, read_header
-from ...parsers.loose import HandBlock, find_pinned, pin, split_loose
-from ...parsers.names import TAGS
+from ..bus.messages import Message, from_hand
+from ..parsers.frames import Loose
+from ..parsers.headers import LETTERS, Header, Vocabulary, read_header
+from ..parsers.loose import HandBlock, find_pinned, pin, split_loose
+from ..parsers.names import TAGS
 
 NAMELESS = "?"  # stands in a ruling's `by=` for the author of a block whose header names none
 _BOM = "\ufeff"  # may stand before any line: `cat` brings one along

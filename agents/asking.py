@@ -7,11 +7,11 @@ says in one sentence what its author can do.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ...bus.messages import EVERYBODY, HUMAN, Message
-from ...parsers.headers import Header, Vocabulary
-from ...parsers.names import nearest
-from .events import Close, Effect, Event, Notify, Rule, Ticked, quoted
+from ..bus.messages import EVERYBODY, HUMAN, Message
+from ..parsers.headers import Header, Vocabulary
+from ..parsers.names import nearest
 from .facts import might_have_been, posted
+from .protocols.events import Close, Effect, Event, Notify, Rule, Ticked, quoted
 from .session import Session
 
 NOTHING = Rule("", "", "")  # what the rules say where there is nothing to rule on

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from itertools import product
 
-from ...bus.messages import Message
-from ...parsers.artifact import artifact_of
-from ...parsers.attachment import attachment_of
-from ...parsers.frames import digest
-from ...parsers.headers import LETTERS
-from ...parsers.tokens import tokens_of
-from .events import Posted
+from ..bus.messages import Message
+from ..parsers.artifact import artifact_of
+from ..parsers.attachment import attachment_of
+from ..parsers.frames import digest
+from ..parsers.headers import LETTERS
+from ..parsers.tokens import tokens_of
+from .protocols.events import Posted
 
 _ENDINGS: tuple[tuple[str, ...], ...] = ((), ("DONE",), ("INCOMPLETE",))
 _LOST = "lost"  # stands for the hash of a text that nobody can read any more
