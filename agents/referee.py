@@ -342,8 +342,9 @@ class Referee(Reader):
             if self.lease.is_vacant():
                 self.rule()
             elif time.monotonic() > deadline:
+                holder = self.lease.holder() or "unknown"
                 raise TimeIsUp(
-                    f"the block is in the ledger, and the referee (process {self.lease.holder() or 'unknown'}) does not answer",
+                    f"the block is in the ledger, and the referee (process {holder}) does not answer",
                     where=str(self.workspace.folder),
                     then="do not send it again; see what stops `moot up`",
                 )

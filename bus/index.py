@@ -137,6 +137,11 @@ class Index(Database):
         query = f"{_MAIL} indexed by mail_unread where agent = ? and read_at is null order by id limit ?"
         return [Mail(*row) for row in self._rows(query, agent, limit)]
 
+    def count_unread(self, agent: str) -> int:
+        """Give how much unread mail an agent has."""
+        query = "select count(*) from mail indexed by mail_unread where agent = ? and read_at is null"
+        return int(self._rows(query, agent)[0][0])
+
     def mail(self, agent: str) -> list[Mail]:
         """Give all mail of an agent, oldest first."""
         return [Mail(*row) for row in self._rows(f"{_MAIL} where agent = ? order by id", agent)]

@@ -97,9 +97,8 @@ def status(pinned: str | None, as_json: bool) -> None:
         click.echo(
             f"{unruled} blocks wait for a ruling: run `moot up --once`, or `moot up` to keep an eye on hands"
         )
-    unread = {name: len(referee.index.unread(name)) for name in (*referee.settings.names, HUMAN)}
-    for name, count in unread.items():
-        if count:
+    for name in (*referee.settings.names, HUMAN):
+        if count := referee.index.count_unread(name):
             click.echo(f"unread    {name}: {count} (`moot inbox --as {name}`)")
 
 
