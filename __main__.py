@@ -82,6 +82,7 @@ def moot() -> None:
 
 def main() -> None:
     """Run one command and exit with its code."""
+    _check_streams()
     try:
         code = moot.main(prog_name="moot", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -100,7 +101,11 @@ def main() -> None:
         _complain(str(error))
         code = error.exit_code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes
+        _stop_printing()
+        code = 141  # as of a program that the signal ends
+    except OSError as error:
+        _stop_printing()
+        _complain(f"cannot print or read: {error.strerror or error}")
         code = 1
     except KeyboardInterrupt:
         code = 130
@@ -111,6 +116,21 @@ def main() -> None:
         code = 1
     gc.freeze()
     sys.exit(code)
+
+
+def _check_streams() -> None:
+    """Put nothing in the place of a stream that was closed, before a file of ours gets its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _stop_printing() -> None:
+    """Drop what is left to print, or the interpreter complains when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _complain(line: str) -> None:

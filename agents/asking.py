@@ -145,7 +145,9 @@ def _no_such_session(floor: Floor, name: str) -> Rule:
     near = nearest(name, [session.name for session in floor.open])
     closed = name in floor.sessions
     why = f"{quoted(name)} is closed" if closed else f"no session {quoted(name)} is open"
-    return Rule("refused", "no-such-session", f"{why}; did you mean {near}?" if near else why)
+    names = [session.name for session in floor.open]
+    meant = f"; did you mean {near}?" if near else f"; open: {', '.join(names)}" if names else ""
+    return Rule("refused", "no-such-session", f"{why}{meant}")
 
 
 def _plays_nowhere(floor: Floor, message: Message) -> Rule:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..bus.chain import Linked, Tail
 from ..bus.messages import HUMAN, REFEREE, Message, from_frame
 from ..parsers.frames import Frame
-from ..parsers.ids import RANDOM_BITS, is_id, to_number
+from ..parsers.ids import is_id, stamped_ms, time_ms
 from ..parsers.names import TAGS
 from .asking import (
     NOTHING,
@@ -133,7 +133,7 @@ class Book:
 
     def _possible(self, found: Unruled | None, ruling: Message, said: Rule) -> Iterator[Judgment]:
         """Give what the rules can have said at the time of a ruling, likeliest first."""
-        at_ms = time_of(ruling.id)
+        at_ms = time_of(ruling)
         session = self.sessions.get(ruling.session)
         session = None if session is None or session.closed else session
         if found is None:
@@ -163,7 +163,7 @@ class Book:
 
     def _begun(self, message: Message, code: str) -> Session | None:
         """Give the session that an opening ruling begins, or None where the rules know no such."""
-        return begin_session(message, code, self.count + 1, time_of(message.id))
+        return begin_session(message, code, self.count + 1, time_of(message))
 
     def _answered(self, frame: Frame, ruling: Message) -> Unruled | None:
         """Find what a ruling answers: a waiting block, or the loose text that it pins."""
@@ -313,9 +313,13 @@ class Book:
         self.sessions = {session.name: session for session in sessions}
 
 
-def time_of(block_id: str) -> int:
-    """Give the time in an id, in milliseconds since 1970: it never goes back, as the order does not."""
-    return to_number(block_id) >> RANDOM_BITS
+def time_of(message: Message) -> int:
+    """Give the time at which a ruling was written, in milliseconds since 1970.
+
+    Its stamp says so. The time in an id never goes back, so that after a clock that was ahead it would stand still.
+    """
+    at_ms = stamped_ms(message.at)
+    return time_ms(message.id) if at_ms is None else at_ms
 
 
 def _message(values: Sequence[Any]) -> Message:

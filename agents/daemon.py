@@ -12,6 +12,7 @@ from .reader import REST_S
 from .referee import Referee
 
 COMMIT_EVERY_S = 180.0  # a batch at a time: the branch's history stays readable, and little is lost
+LOOK_AFTER_S = 5.0  # whether `.state/` is still there: the ledger's changes do not tell
 
 Tell = Callable[[Ruling], None]
 
@@ -30,9 +31,15 @@ def run_once(referee: Referee, tell: Tell) -> None:
                 watcher.wait(REST_S)
 
 
-def run_until_stopped(referee: Referee, tell: Tell, complain: Callable[[str], None]) -> None:
-    """Rule on each change until SIGINT or SIGTERM. Raises NotFound where another referee runs."""
+def run_until_stopped(
+    referee: Referee, tell: Tell, complain: Callable[[str], None], begun: Callable[[], None]
+) -> None:
+    """Rule on each change until SIGINT or SIGTERM; `begun` is called as soon as the lease is ours.
+
+    Raises NotFound where another referee runs.
+    """
     _become_referee(referee)
+    begun()
     stopping = False
     with Watcher(referee.workspace.ledger) as watcher:
 
@@ -79,9 +86,9 @@ def _watch(
         watcher.wait(1.0 if trouble else _patience(referee, commit_at, committed))
 
 
-def _patience(referee: Referee, commit_at: float, committed: str) -> float | None:
+def _patience(referee: Referee, commit_at: float, committed: str) -> float:
     """Give how long nothing has to be looked at, in seconds."""
-    limits = []
+    limits = [LOOK_AFTER_S]
     if referee.has_unruled:
         limits.append(REST_S)
     if referee.is_head_new(committed):
@@ -89,7 +96,7 @@ def _patience(referee: Referee, commit_at: float, committed: str) -> float | Non
     due_ms = referee.book.next_due_ms()
     if due_ms is not None:
         limits.append(max(0.05, due_ms / 1000 - time.time() + 0.05))
-    return min(limits, default=None)
+    return min(limits)
 
 
 def _become_referee(referee: Referee) -> None:

@@ -40,6 +40,10 @@ class Lease:
             if taken:
                 self._lock.give_back()
 
+    def is_lost(self) -> bool:
+        """Tell whether the lease was ours and its file was taken away: another process could hold a new one."""
+        return self.is_ours and not self._lock.is_in_place()
+
     def is_vacant(self) -> bool:
         """Tell whether no other process is the referee."""
         return self.is_ours or not self._lock.is_held()

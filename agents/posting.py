@@ -130,6 +130,8 @@ def find_block(referee: Reader, block_id: str) -> Message:
     if message is not None:
         return message
     near = referee.index.ids_like(block_id) if len(block_id) >= 4 else []
+    if near == [block_id]:
+        raise NotFound(f"block {block_id} is gone from the ledger", then="see `moot verify`")
     message = referee.message(near[0]) if len(near) == 1 else None
     if message is None:
         hint = f"it could be {', '.join(near)}" if near else "see `moot log`"

@@ -10,10 +10,11 @@ from ..bus.locks import Lock
 from ..bus.messages import Message, from_frame
 from ..parsers.attachment import private_hash
 from ..parsers.frames import Frame, Loose, frame_hash, scan
+from ..parsers.ids import time_ms
 from ..workspace.files import read_regular
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
-from .book import Book, time_of
+from .book import Book
 from .hands import adopted_message
 from .lease import Lease
 from .session import load_session
@@ -165,7 +166,7 @@ class Reader:
             frames = [piece for piece in scan(data, row.start) if isinstance(piece, Frame)]
             return from_frame(frames[0]) if frames and frames[0].id == row.id else None
         return adopted_message(
-            Loose(row.start, row.start + row.size, data), row.id, row.author, stamp_of(time_of(row.id))
+            Loose(row.start, row.start + row.size, data), row.id, row.author, stamp_of(time_ms(row.id))
         )
 
     @property

@@ -16,11 +16,11 @@ class Reading(NamedTuple):
     tail: Tail
     quoted: list[Frame]
     book: Book
-    lost_head: str
+    known: list[str]
 
 
 def read_whole(reader: Reader) -> Reading:
-    """Fold the ledger, trusting nothing that was kept beside it but the id of the last block."""
+    """Fold the ledger, trusting nothing that was kept beside it but the ids of its blocks."""
     version, cursor = reader.index.cursor()
     head, head_hash = cursor["head"][:2] if version else ("", "")
     data = reader.ledger.read()
@@ -29,8 +29,7 @@ def read_whole(reader: Reader) -> Reading:
     for one in linked:
         book.take(one)
     book.take_tail(tail)
-    lost = head if head and all(one.frame.id != head for one in linked) else ""
-    return Reading(linked, tail, quoted, book, lost)
+    return Reading(linked, tail, quoted, book, reader.index.frame_ids())
 
 
 def entries(reading: Reading) -> list[tuple[Message, Ruling | None, tuple[str, ...]]]:

@@ -26,7 +26,7 @@ from ..workspace.files import make_folder, write_whole
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings
 from .asking import Judgment
-from .book import Notice, Ruling, time_of
+from .book import Notice, Ruling
 from .closing import close_session
 from .delivery import count_as_read, deliver, save_news
 from .hands import Unruled
@@ -59,7 +59,7 @@ class Referee(Reader):
 
     def _reopen_if_gone(self) -> None:
         """Begin anew where the folder was moved and made again, or `.state` was deleted."""
-        if not self.index.is_gone():
+        if not (self.index.is_gone() or self.lease.is_lost()):
             return
         was_ours = self.lease.is_ours
         self.close()
@@ -115,11 +115,11 @@ class Referee(Reader):
                     if ours:
                         self._rule_all(batch)
                     self._flush(batch)
-        with _already_written():
+        with _already_written(ids[0]):
             self.ledger.sync()
         if not ours and drafts[0].session:
             self._await(lambda: not self._waits(ids[0]))
-        with _already_written():
+        with _already_written(ids[0]):
             self._settle_down()
         ruling = next((r for r in self.rulings if r.block == ids[0]), None)
         return Outcome(ids[0], ruling)
@@ -128,14 +128,14 @@ class Referee(Reader):
         ms = time.time_ns() // 1_000_000
         block_id = mint(ms, secrets.randbits(RANDOM_BITS), batch.head.id if batch.head else "")
         if draft.session and draft.sender != REFEREE:
-            self._ask(draft, block_id)
+            self._ask(draft, block_id, ms)
         self._add(batch, draft, block_id, ms)
         return block_id
 
-    def _ask(self, draft: Draft, block_id: str) -> None:
+    def _ask(self, draft: Draft, block_id: str, ms: int) -> None:
         """Raise Refused where the rules would refuse a draft."""
         header = from_header(draft)
-        judgment = self.book.judge(Unruled(header._replace(id=block_id)), time_of(block_id))
+        judgment = self.book.judge(Unruled(header._replace(id=block_id)), ms)
         if judgment.rule.verdict == "refused":
             raise Refused(judgment.rule.why)
 
@@ -218,7 +218,7 @@ class Referee(Reader):
         while (item := self.book.pending(rested=self.rested)) is not None:
             ms = time.time_ns() // 1_000_000
             ruling_id, item = self._stamped(batch, item, ms)
-            judgment = self.book.judge(item, time_of(ruling_id))
+            judgment = self.book.judge(item, ms)
             self._rule(batch, judgment, item, ruling_id, ms)
 
     def _stamped(self, batch: Batch, item: Unruled, ms: int) -> tuple[str, Unruled]:
@@ -237,7 +237,7 @@ class Referee(Reader):
             done.add(session.opening.session)
             last = batch.head.id if batch.head else ""
             ruling_id = mint(now_ms, secrets.randbits(RANDOM_BITS), last)
-            judgment = self.book.judge_tick(session, time_of(ruling_id))
+            judgment = self.book.judge_tick(session, now_ms)
             self._rule(batch, judgment, None, ruling_id, now_ms)
 
     def _rule(self, batch: Batch, judgment: Judgment, item: Unruled | None, ruling_id: str, ms: int) -> None:
@@ -356,14 +356,14 @@ class Referee(Reader):
 
 
 @contextmanager
-def _already_written() -> Iterator[None]:
+def _already_written(block_id: str) -> Iterator[None]:
     """Say of a fault after the append that the block is there: sent again, it would be there twice."""
     try:
         yield
     except StoreError as error:
         then = f"do not send it again; {error.then}"
         raise StoreError(
-            f"the ledger holds the block, but {error.what}", where=error.where, then=then
+            f"the ledger holds the block {block_id}, but {error.what}", where=error.where, then=then
         ) from error
 
 

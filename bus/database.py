@@ -109,8 +109,8 @@ class Database:
             raise store_error(error, self._path, "open") from error
 
     def _connect(self) -> sqlite3.Connection:
-        with contextlib.suppress(FileExistsError):  # sqlite gives its other files the mode of this one
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        if not self._path.exists():
+            self._make()
         db = sqlite3.connect(self._path, timeout=_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         try:
             _keep_a_log(db)
@@ -127,6 +127,19 @@ class Database:
             db.close()
             raise
         return db
+
+    def _make(self) -> None:
+        """Make the file, without what a removed one left beside it: sqlite would take that for this one's."""
+        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)  # one at a time, or it would be the log of another's new file
+            if not self._path.exists():
+                for ending in ("-wal", "-shm"):
+                    Path(f"{self._path}{ending}").unlink(missing_ok=True)
+                # sqlite gives its other files the mode of this one
+                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        finally:
+            os.close(folder)
 
     def _open_read_only(self) -> sqlite3.Connection:
         try:

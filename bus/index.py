@@ -113,6 +113,10 @@ class Index(Database):
         rows = self._rows("select id, start, size, author from blocks where id = ?", block_id)
         return BlockRow(*rows[0]) if rows else None
 
+    def frame_ids(self) -> list[str]:
+        """Give the ids of all frames that were ever read; blocks by hand are not among them."""
+        return [row[0] for row in self._rows("select id from blocks where author = '' order by id")]
+
     def ids_like(self, beginning: str, limit: int = 5) -> list[str]:
         """Give ids that begin alike, for an error message."""
         query = "select id from blocks where id >= ? and id < ? order by id limit ?"

@@ -34,7 +34,7 @@ class Lock:
                 if not lock_descriptor(self._fd, blocking=False):
                     self._reopen_if_replaced()
                     return False
-                if self._is_in_place():
+                if self.is_in_place():
                     return True
                 self.close()  # `git clean` took the file away: what we locked is no lock any more
         except OSError as error:
@@ -104,7 +104,8 @@ class Lock:
         finally:
             self.give_back()
 
-    def _is_in_place(self) -> bool:
+    def is_in_place(self) -> bool:
+        """Tell whether the file that is open is the one at the path."""
         try:
             there = os.stat(self._path, follow_symlinks=False)
         except FileNotFoundError:
@@ -113,5 +114,5 @@ class Lock:
         return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
     def _reopen_if_replaced(self) -> None:
-        if not self._is_in_place():
+        if not self.is_in_place():
             self.close()

@@ -1,6 +1,7 @@
 """What a chain says about its own record: which block was changed, removed or moved."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..parsers.frames import Frame
@@ -23,10 +24,11 @@ class Report(NamedTuple):
     notes: tuple[Found, ...]
 
 
-def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], lost_head: str = "") -> Report:
+def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], known: Iterable[str] = ()) -> Report:
     """Check frames that come in the order of the chain, and what stands beside it.
 
-    `lost_head` is the id of a block that was seen at the end before, and is not there any more.
+    `known` are the ids of frames that were seen before: one that is not there any more was removed, also where
+    nothing that names it stands behind it.
     """
     faults: list[Found] = []
     notes: list[Found] = []
@@ -45,11 +47,13 @@ def verify_chain(linked: list[Linked], tail: Tail, quoted: list[Frame], lost_hea
             place = f"between {before.id} and this block" if before is not None else "before this first block"
             faults.append(Found("removed", frame.id, frame.start, f"what stood {place} is gone"))
         elif frame.fact("gap") != one.gap and not frame.edited:
-            why = "text by hand before it was inserted or edited later"
+            why = "text by hand before it is not what its writer saw: inserted or edited later, or at that moment"
             notes.append(Found("loose", frame.id, frame.start, why))
         before = frame
-    if lost_head:
-        faults.append(Found("removed", lost_head, tail.start, "this was the last block, and it is gone"))
+    gone = sorted(set(known) - {one.frame.id for one in linked})
+    faults += [
+        Found("removed", one, tail.start, "this block was read before, and it is gone") for one in gone
+    ]
     why = "a frame that is not on the chain: a copy, or from elsewhere"
     notes += [Found("quotation", frame.id, frame.start, why) for frame in quoted]
     if tail.torn:

@@ -66,7 +66,9 @@ def _further() -> re.Pattern[str]:
 
 @cache
 def _session() -> re.Pattern[str]:
-    return re.compile(r"[\s,]*\bin\s+(?P<session>[a-z]+-[0-9a-f]{4,})(?![\w-])", re.ASCII)
+    # What stands alone behind `in` is meant as a session, also where no session can be called that.
+    name = r"[a-z]+-[0-9a-f]{4,}(?![\w-])|[a-z]+-\w{4,}(?=[\s:.,]*$)"
+    return re.compile(rf"[\s,]*\bin\s+(?P<session>{name})", re.ASCII)
 
 
 def read_header(line: str, words: Vocabulary) -> Header | None:

@@ -75,8 +75,9 @@ def _one_protocol(found: Iterable[tuple[int, str]], text: str) -> str:
             if near := nearest(word, PROTOCOLS):
                 then = f"write `Use {near}.` for {shown(word)}"
                 raise UsageError("the prompt names no protocol", then=then)
-    then = "add `Use peer-collaboration.`"
-    raise UsageError("the prompt names no protocol", then=then)
+    used = re.search(r"(?im)(?:^|[.!?]\s+)use\s+(?:the\s+)?([\w-]+)", text)
+    named = f", and {shown(used[1])} is none" if used else ""
+    raise UsageError(f"the prompt names no protocol{named}", then="add `Use peer-collaboration.`")
 
 
 def _check_seats(seats: Iterable[Seat]) -> None:

@@ -68,6 +68,8 @@ def add(pinned: str | None, names: tuple[str, ...]) -> None:
 
     workspace = here(pinned)
     wanted = tuple(name for part in names for name in _split(part))
+    if not wanted:
+        raise UsageError("nobody is named", then="give the names: `moot agents add CC CX`")
     new = add_agents(workspace, wanted)
     for name in wanted:
         click.echo(f"{name} is in the roster now" if name in new else f"{name} is in the roster already")

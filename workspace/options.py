@@ -19,6 +19,21 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 in_session = click.option("--in", "session", metavar="SESSION", help="The session, where several are open.")
 
 
+class Seconds(click.FloatRange):
+    """A length of time that a clock can measure."""
+
+    def __init__(self, least: float) -> None:
+        """Name the least that makes sense."""
+        super().__init__(min=least, max=10_000_000)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it; what is no number is refused, and so is `nan`, which no range keeps out."""
+        seconds = float(super().convert(value, param, ctx))
+        if seconds != seconds:
+            self.fail("nan is no length of time", param, ctx)
+        return seconds
+
+
 def in_workspace(command: Command) -> Command:
     """Give a command the option `--workspace`."""
     return _pin(command)

@@ -12,6 +12,7 @@ from .files import read_regular
 FILE = "moot.toml"
 WAKES = ("wait", "none")
 TRACKS = ("branch", "off")
+MOST = 10_000_000  # seconds are four months then, and KiB more than any disk's file
 _AGENT_KEYS = ("wake",)
 
 
@@ -114,9 +115,9 @@ def _number(table: Mapping[str, Any], key: str, path: Path, environ: Mapping[str
         where = f"the environment's {variable}"
     else:
         value, where = table.get(key, Limits._field_defaults[key]), str(path)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 10_000_000:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST:
         raise UsageError(
-            f"`limits.{key}` is {value!r}", where=where, then="give a whole number of at least 1"
+            f"`limits.{key}` is {value!r}", where=where, then=f"give a whole number from 1 to {MOST}"
         )
     return value
 

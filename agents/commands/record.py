@@ -78,7 +78,7 @@ def verify(pinned: str | None, as_json: bool) -> None:
     Loose text that was inserted or edited later is reported, and is no fault.
     """
     reading = read_whole(Reader(here(pinned)))
-    report = verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head)
+    report = verify_chain(reading.linked, reading.tail, reading.quoted, reading.known)
     void = [message.id for message in reading.book.void]
     if as_json:
         click.echo(
@@ -98,7 +98,8 @@ def verify(pinned: str | None, as_json: bool) -> None:
         for block_id in void:
             click.echo(f"void\t{block_id}\t-\tlooks like a ruling, and the rules do not give it")
         if not report.faults:
-            click.echo(f"{len(reading.linked)} blocks, chain whole")
+            count = len(reading.linked)
+            click.echo(f"{count} block{'s' if count != 1 else ''}, chain whole")
     if report.faults:
         first = report.faults[0]
         raise IntegrityError(

@@ -1,13 +1,14 @@
 """Commands that keep things going: up, run, demo."""
 
 import json
+import os
 import sys
 
 import click
 
 from ...parsers.errors import Refused, UsageError
 from ...parsers.screen import one_line, visible
-from ...workspace.options import as_json, here, in_workspace
+from ...workspace.options import Seconds, as_json, here, in_workspace
 from ..book import Ruling
 from ..posting import body_from
 from ..referee import Referee
@@ -26,18 +27,25 @@ def up(once: bool, pinned: str | None) -> None:
         if once:
             run_once(referee, _tell)
         else:
-            click.echo(f"watching {referee.workspace.ledger} (Ctrl-C ends it)")
-            run_until_stopped(referee, _tell, _complain)
+            watching = f"watching {referee.workspace.ledger} (Ctrl-C ends it)"
+            run_until_stopped(referee, _tell, _complain, lambda: _print_or_go_on(watching))
     finally:
         referee.close()
 
 
 def _tell(ruling: Ruling) -> None:
     session = f"{ruling.session}  " if ruling.session else ""
-    click.echo(
-        visible(f"{session}[{ruling.label}] {ruling.why}" if ruling.label else f"{session}{ruling.why}")
-    )
-    sys.stdout.flush()
+    _print_or_go_on(f"{session}[{ruling.label}] {ruling.why}" if ruling.label else f"{session}{ruling.why}")
+
+
+def _print_or_go_on(line: str) -> None:
+    """Print a line; a referee goes on where nobody reads what it prints."""
+    try:
+        click.echo(visible(line))
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _complain(f"cannot print any more ({error.strerror}); the referee goes on")
 
 
 def _complain(line: str) -> None:
@@ -57,7 +65,7 @@ _EXAMPLE = (
     "--agent", "specs", multiple=True, metavar="NAME=HOW", help="`CC=mock`, or `CX=cmd:PROGRAM ARGUMENTS`."
 )
 @click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(min=0.1), default=600.0, show_default=True, metavar="SECONDS",
+    "--timeout", "timeout_s", type=Seconds(0.1), default=600.0, show_default=True, metavar="SECONDS",
     help="The longest that one turn of a command may take.",
 )  # fmt: skip
 @in_workspace

@@ -6,9 +6,9 @@ import time
 import click
 
 from ...bus.messages import HUMAN
+from ...parsers.ids import time_ms
 from ...parsers.screen import visible
 from ...workspace.options import as_json, here, in_workspace, known_agent
-from ..book import time_of
 from ..posting import body_from
 from ..reader import Reader
 from ..referee import Referee
@@ -110,7 +110,7 @@ def _session_lines(session: Session) -> list[str]:
         result = dict(session.result)
         said = [f"TURNS {result['TURNS']}", f"OUTPUT {result['OUTPUT']}", result.get("REASON", "")]
         return [head, visible(f"    {result['STATUS']}, {', '.join(word for word in said if word)}")]
-    since_s = max(0, time.time_ns() // 1_000_000 - time_of(session.last)) // 1000
+    since_s = max(0, time.time_ns() // 1_000_000 - time_ms(session.last)) // 1000
     who = " and ".join(session.waiting_for)
     turn = f"turn {session.state.turns + 1} of {opening.max_turns}"
     return [head, f"    {who} moves next, for {_span(since_s)} ({session.state.phase}, {turn})"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ...parsers.errors import Refused, TimeIsUp, UsageError
+from ...parsers.errors import Refused, StoreError, TimeIsUp, UsageError
 from ...parsers.screen import visible
-from ...workspace.options import as_agent, as_json, here, in_session, in_workspace, known_agent
+from ...workspace.options import Seconds, as_agent, as_json, here, in_session, in_workspace, known_agent
 from ..posting import acknowledge, body_from, say_done, send_message, take_turn
 from ..referee import Outcome, Referee
 from ..views import block_lines, delivery_json, message_json, next_lines
@@ -120,7 +120,7 @@ def inbox(name: str | None, everything: bool, peek: bool, pinned: str | None, as
 
 @click.command(epilog="Example: moot wait --as CX --timeout 600")
 @as_agent
-@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0), metavar="SECONDS", help="Then exit 6.")
+@click.option("--timeout", "timeout_s", type=Seconds(0), metavar="SECONDS", help="Then exit 6.")
 @in_workspace
 @as_json
 def wait(name: str | None, timeout_s: float | None, pinned: str | None, as_json: bool) -> None:
@@ -150,6 +150,16 @@ def wait(name: str | None, timeout_s: float | None, pinned: str | None, as_json:
 
 def _report(referee: Referee, outcome: Outcome, as_json: bool) -> None:
     """Say what became of a block, in one line."""
+    try:
+        _print_outcome(referee, outcome, as_json)
+    except OSError as error:
+        what = f"the ledger holds the block {outcome.id}, but its id could not be printed ({error.strerror})"
+        raise StoreError(what, then="do not send it again") from error
+    if outcome.ruling is not None and outcome.ruling.verdict == "refused":
+        raise Refused(outcome.ruling.why)
+
+
+def _print_outcome(referee: Referee, outcome: Outcome, as_json: bool) -> None:
     ruling = outcome.ruling
     if as_json:
         verdict = {"verdict": ruling.verdict, "code": ruling.code, "why": ruling.why} if ruling else None
@@ -158,5 +168,4 @@ def _report(referee: Referee, outcome: Outcome, as_json: bool) -> None:
         click.echo(f"{outcome.id} {ruling.why if ruling else 'sent'}")
         for note in referee.notes:
             click.echo(f"moot: note: {visible(note)}", err=True)
-    if ruling is not None and ruling.verdict == "refused":
-        raise Refused(ruling.why)
+    sys.stdout.flush()

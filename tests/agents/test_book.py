@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.agents import hands
-from moot.agents.book import Book, time_of
+from moot.agents.book import Book
 from moot.agents.hands import adopted_message
 from moot.agents.protocols.opening import Opening, write_opening
 from moot.agents.session import dump_session, load_session
 from moot.bus.chain import Link, follow, trace
+from moot.bus.index import stamp_of
 from moot.bus.messages import REFEREE
 from moot.parsers.fields import write_fields
 from moot.parsers.frames import Loose, escape, gap_hash, render, scan
@@ -61,7 +62,7 @@ class Desk:
         base = self.head.end if self.head else 0
         known = {
             "id": block_id,
-            "at": "2027-01-15T08:00:00.000Z",
+            "at": stamp_of(self.ms),
             "from": sender,
             **{key.rstrip("_"): value for key, value in facts.items()},
             "prev": self.head.hash if self.head else "",
@@ -94,10 +95,10 @@ class Desk:
             if item.pin:
                 item = item._replace(message=item.message._replace(id=self.new_id()))
             ruling_id = self.new_id()
-            self.write(self.book.judge(item, time_of(ruling_id)), ruling_id, item)
+            self.write(self.book.judge(item, self.ms), ruling_id, item)
         while (session := self.book.due(self.ms)) is not None:
             ruling_id = self.new_id()
-            self.write(self.book.judge_tick(session, time_of(ruling_id)), ruling_id)
+            self.write(self.book.judge_tick(session, self.ms), ruling_id)
         return [f"{ruling.verdict}/{ruling.code}" for ruling in self.book.rulings[before:]]
 
     def write(self, judgment, ruling_id, item=None):

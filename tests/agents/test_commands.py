@@ -421,6 +421,6 @@ main()
     )
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "the ledger holds the block, but the disk refused: do not send it again" in done.stderr
+    assert "but the disk refused: do not send it again" in done.stderr
     assert [line["body"] for line in shell.log()].count("once") == 1
     assert "once" in shell.ok("inbox", "--as", "CX")

@@ -61,7 +61,7 @@ def read(workspace: Workspace) -> tuple[Reading, Report]:
     reader = Reader(workspace)
     reading = read_whole(reader)
     reader.close()
-    return reading, verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head)
+    return reading, verify_chain(reading.linked, reading.tail, reading.quoted, reading.known)
 
 
 def bodies(reading: Reading) -> list[str]:
@@ -113,7 +113,7 @@ last = False
 while not last:
     last = times >= 2 and done.exists()  # one reading more, when all is written
     reading = read_whole(reader)
-    assert verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head).faults == ()
+    assert verify_chain(reading.linked, reading.tail, reading.quoted, reading.known).faults == ()
     ids = [one.frame.id for one in reading.linked]
     assert ids[:len(before)] == before
     before, times = ids, times + 1

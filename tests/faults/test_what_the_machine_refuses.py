@@ -78,7 +78,7 @@ def said(workspace: Workspace) -> list[str]:
     reader = Reader(workspace)
     reading = read_whole(reader)
     reader.close()
-    assert verify_chain(reading.linked, reading.tail, reading.quoted, reading.lost_head) == Report((), ())
+    assert verify_chain(reading.linked, reading.tail, reading.quoted, reading.known) == Report((), ())
     return [message.body for message in reading.book.messages[1:]]
 
 

@@ -162,7 +162,7 @@ def test_an_address_and_a_session_may_follow_the_bracket(behind, to, session, re
         (" @" + "B" * 65, "@" + "B" * 65),
         (" today BEE rests", "today BEE rests"),
         (" write to bee@example.org", "write to bee@example.org"),
-        (" in peer-7f3axyz", "in peer-7f3axyz"),
+        (" in well-chosen words", "in well-chosen words"),
         (" in peer-7f3", "in peer-7f3"),
         (" in short: yes", "in short: yes"),
     ],
@@ -248,3 +248,8 @@ def test_a_hostile_line_costs_no_time(line):
     read_header(line, WORDS)
     read_header(line, TOKENS)
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize("name", ["peer-7f3axyz", "peer-12zz", "peer-zzzz"])
+def test_a_name_that_no_session_can_have_is_read_as_the_session_that_was_meant(name):
+    assert read_header(f"[DONE] in {name}", WORDS) == Header("DONE", "", session=name)

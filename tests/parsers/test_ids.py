@@ -1,10 +1,22 @@
 """Block ids: they sort by time, never go back, and nothing else is taken for one."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.parsers.ids import ALPHABET, LENGTH, RANDOM_BITS, from_number, is_id, mint, to_number
+from moot.parsers.ids import (
+    ALPHABET,
+    LENGTH,
+    RANDOM_BITS,
+    from_number,
+    is_id,
+    mint,
+    stamped_ms,
+    time_ms,
+    to_number,
+)
 
 HIGHEST = (1 << 88) - 1
 times = st.integers(0, (1 << 48) - 1)
@@ -77,3 +89,33 @@ def test_letters_that_are_easily_misread_are_left_out():
     assert len(set(ALPHABET)) == 32
     assert not set("ILOU") & set(ALPHABET)
     assert LENGTH * 5 >= 88
+
+
+@given(st.integers(0, 4_000_000_000_000))
+def test_a_stamp_is_read_as_the_time_that_it_was_written_at(ms):
+    seconds = datetime.fromtimestamp(ms // 1000, tz=UTC)
+    assert stamped_ms(seconds.strftime("%Y-%m-%dT%H:%M:%S") + f".{ms % 1000:03}Z") == ms
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "",
+        "today",
+        "2026-11-30T19:22:11Z",
+        "2026-13-30T19:22:11.123Z",
+        "2026-11-32T19:22:11.123Z",
+        "2026-11-30T24:22:11.123Z",
+        "2026-11-30T19:60:11.123Z",
+        "2026-11-30T19:22:61.123Z",
+        "1969-11-30T19:22:11.123Z",
+        "2026-11-30T19:22:11.123Z ",
+        "\u0662026-11-30T19:22:11.123Z",
+    ],
+)
+def test_what_is_no_stamp_has_no_time(stamp):
+    assert stamped_ms(stamp) is None
+
+
+def test_an_id_tells_its_time():
+    assert time_ms(mint(1_796_066_531_007, 5)) == 1_796_066_531_007
