@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from ..bus.messages import EVERYBODY, HUMAN, Message
 from ..parsers.headers import Header, Vocabulary
 from ..parsers.names import nearest
+from ..parsers.seal import Opened
 from .facts import might_have_been, posted
-from .protocols.events import Close, Effect, Event, Notify, Rule, Ticked, quoted
+from .protocols.events import Close, Effect, Event, Lost, Notify, Rule, Seal, Ticked, Unsealed, quoted
 from .session import Session
 
 NOTHING = Rule("", "", "")  # what the rules say where there is nothing to rule on
@@ -65,6 +66,29 @@ def judge_time(session: Session, at_ms: int) -> Judgment:
     return _step(session, Ticked(at_ms))
 
 
+def judge_seal(session: Session, seal: Seal, opened: Opened | None, ruling_id: str, at_ms: int) -> Judgment:
+    """Say what the rules say to a sealed text that is read now, in the ruling of that id; or is lost."""
+    if opened is None:
+        return _step(session, Lost(seal.sealed, at_ms))
+    header = f"[{seal.tag} - {seal.author}]"
+    message = Message(
+        ruling_id,
+        "",
+        seal.author,
+        (),
+        session.name,
+        seal.block,
+        header,
+        seal.tag,
+        "",
+        opened.text,
+        "tool",
+        0,
+        0,
+    )
+    return _step(session, Unsealed(seal.sealed, posted(message, at_ms)))
+
+
 def judge_prose(lines: str) -> Judgment:
     """Say what there is to say to text under no header."""
     many = "1 line under no header belongs" if lines == "1" else f"{lines} lines under no header belong"
@@ -116,9 +140,9 @@ def _session_of(floor: Floor, message: Message) -> Session | Rule:
         return _no_such_session(floor, message.session)
     if message.to and not message.tag:
         return _by_hand(floor, message)
-    if message.sender:
+    if message.sender not in ("", HUMAN):
         playing = [session for session in floor.open if session.opening.seat(message.sender)]
-    else:
+    else:  # the human has a word in every session, its rules say which
         playing = [session for session in floor.open if message.tag in session.rules.TAGS]
     if len(playing) == 1:
         return playing[0]
@@ -158,8 +182,9 @@ def _plays_nowhere(floor: Floor, message: Message) -> Rule:
     tagged = [session for session in floor.open if message.tag in session.rules.TAGS]
     if tagged:
         first = tagged[0]
-        peers, movers = " and ".join(first.opening.names), " and ".join(first.waiting_for)
-        why = f"{name} takes no part in {first.name}; {peers} do, and {movers} moves next"
+        peers = " and ".join(first.opening.names)
+        movers = f", and {' and '.join(first.waiting_for)} moves next" if first.waiting_for else ""
+        why = f"{name} takes no part in {first.name}; {peers} do{movers}"
         return Rule("refused", "not-in-session", why)
     why = f"{name or 'nobody'} has no turn, as no session is open: begin one with `moot start`"
     return Rule("refused", "no-session", f"{why}, or write [{name or 'NAME'}] @NAME for a message")

@@ -13,12 +13,14 @@ from ..bus.messages import HUMAN, REFEREE, Message, from_frame
 from ..parsers.frames import Frame
 from ..parsers.ids import is_id, stamped_ms, time_ms
 from ..parsers.names import TAGS
+from ..parsers.seal import read_opened
 from .asking import (
     NOTHING,
     Floor,
     Judgment,
     judge_block,
     judge_prose,
+    judge_seal,
     judge_time,
     label_of,
     recipients,
@@ -35,7 +37,7 @@ from .hands import (
     is_begun,
     parts_of,
 )
-from .protocols.events import Notify, Rule
+from .protocols.events import Notify, Rule, Seal
 from .session import Session, begin_session
 
 
@@ -139,6 +141,8 @@ class Book:
         if found is None:
             if session is not None and ruling.re == session.last:
                 yield self.judge_tick(session, at_ms)
+            if session is not None and (seal := _seal_of(session, ruling.seal)) is not None:
+                yield self.judge_seal(session, seal, ruling.body, ruling.id, at_ms)
             return
         yield self.judge(found, at_ms)
         block = found.message
@@ -271,6 +275,21 @@ class Book:
         """Say what the rules say to time going by in a session; verdict and code are empty for nothing."""
         return Judgment(NOTHING) if session is None or session.closed else judge_time(session, at_ms)
 
+    def judge_seal(self, session: Session, seal: Seal, body: str, ruling_id: str, at_ms: int) -> Judgment:
+        """Say what the rules say to a seal that `body` opens; or, where it opens nothing, that is lost."""
+        return judge_seal(session, seal, read_opened(body, seal.sealed), ruling_id, at_ms)
+
+    def seal_due(self) -> tuple[Session, Seal] | None:
+        """Give the seal that has to be opened next, or None."""
+        for session in self._floor.open:
+            if session.rules.opens(session.state):
+                return session, session.rules.seals(session.opening, session.state)[0]
+        return None
+
+    def seals(self) -> list[tuple[Session, Seal]]:
+        """Give all seals that open sessions need."""
+        return [(s, seal) for s in self._floor.open for seal in s.rules.seals(s.opening, s.state)]
+
     def due(self, at_ms: int) -> Session | None:
         """Give a session in which time has run out, or None."""
         for session in self._floor.open:
@@ -311,6 +330,12 @@ class Book:
             Gap(start, end, text.encode("latin-1"), changed) for start, end, text, changed in data["loose"]
         ]
         self.sessions = {session.name: session for session in sessions}
+
+
+def _seal_of(session: Session, sealed: str) -> Seal | None:
+    """Find the seal that a ruling names among those that the session needs."""
+    seals = session.rules.seals(session.opening, session.state) if sealed else ()
+    return next((seal for seal in seals if seal.sealed == sealed), None)
 
 
 def time_of(message: Message) -> int:

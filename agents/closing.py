@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Callable
 
 from ..bus.messages import Message
-from ..parsers.artifact import artifact_of
 from ..parsers.attachment import attachment_of
 from ..parsers.errors import MootError
 from ..parsers.fields import write_fields
+from ..parsers.seal import read_opened
 from ..workspace.files import check_output_path, digest_of, make_folder, read_regular, write_whole
 from ..workspace.folder import Workspace
 from .protocols.events import Close
@@ -28,8 +28,7 @@ def close_session(
     peers have edited the file at the output path themselves, that is the artifact, and it is left as it is.
     """
     opening = session.opening
-    block = find(state.artifact_block) if getattr(state, "artifact_block", "") else None  # type: ignore[attr-defined]
-    data = _artifact(workspace, block.body) if block is not None else None
+    data = _artifact(workspace, session, state, find)
     output, notes = "none", []
     if opening.output:
         try:
@@ -51,12 +50,22 @@ def close_session(
     return write_fields([*session.rules.final_status(opening, state, output), *notes])
 
 
-def _artifact(workspace: Workspace, body: str) -> bytes | None:
+def _artifact(
+    workspace: Workspace, session: Session, state: object, find: Callable[[str], Message | None]
+) -> bytes | None:
+    """Give what the session made: the artifacts in its blocks, one below the other."""
+    found = (find(block_id) for block_id in session.rules.artifacts(state))
+    texts = [session.rules.artifact_in(_whole(workspace, block.body)) for block in found if block is not None]
+    return "\n".join(text for text in texts if text).encode() if any(texts) else None
+
+
+def _whole(workspace: Workspace, body: str) -> str:
+    """Give the text of a block, where its body is only the beginning of it or a seal that was opened."""
+    opened = read_opened(body)
     attached = attachment_of(body)
     if attached is not None and attached.holds_artifact:
-        body = (read_regular(workspace.folder / attached.path) or b"").decode("utf-8", "replace")
-    text = artifact_of(body)
-    return text.encode() if text is not None else None
+        return (read_regular(workspace.folder / attached.path) or b"").decode("utf-8", "replace")
+    return opened.text if opened is not None else body
 
 
 def _save_output(

@@ -1,13 +1,16 @@
 """From a block to what a protocol sees of it: who, which tokens, which artifact, and no text."""
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
 from ..bus.messages import Message
 from ..parsers.artifact import artifact_of
 from ..parsers.attachment import attachment_of
+from ..parsers.bodies import GRAMMARS, read_body
 from ..parsers.frames import digest
 from ..parsers.headers import LETTERS
+from ..parsers.seal import sealed_hash
 from ..parsers.tokens import tokens_of
 from .protocols.events import Posted
 
@@ -32,7 +35,15 @@ def posted(message: Message, at_ms: int) -> Posted:
         artifact=_artifact_hash(message.body),
         empty=not (own or message.body.strip()),
         at_ms=at_ms,
+        says=read_body(message.tag, message.body),
+        sealed=sealed_hash(message.body),
+        names_author=message.tag in GRAMMARS and _is_named(message.sender, message.body),
     )
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Tell whether a text holds a name, as a word of its own."""
+    return bool(name) and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
 
 
 def _artifact_hash(body: str) -> str:

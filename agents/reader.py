@@ -17,6 +17,7 @@ from ..workspace.settings import Settings, read_settings
 from .book import Book
 from .hands import adopted_message
 from .lease import Lease
+from .seals import Seals
 from .session import load_session
 
 REST_S = 0.5  # hands may be half-way through a block until the file has rested this long
@@ -34,6 +35,7 @@ class Reader:
         self.lease = Lease(workspace.state / "lease")
         self.ledger = Ledger(workspace.ledger, Lock(workspace.state / "lock"))
         self.index = index or Index(workspace.state / "index.db", read_only=True)
+        self.seals = Seals(workspace.state / "sealed")
         self.notes: list[str] = []
         self._book: Book | None = None
         self._head: Link | None = None

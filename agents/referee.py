@@ -21,6 +21,7 @@ from ..parsers.attachment import private_stub
 from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
 from ..parsers.headers import Header, Vocabulary, read_header
 from ..parsers.ids import RANDOM_BITS, mint
+from ..parsers.seal import opened_body
 from ..parsers.tokens import unclosed
 from ..workspace.files import make_folder, write_whole
 from ..workspace.folder import Workspace
@@ -30,7 +31,9 @@ from .book import Notice, Ruling
 from .closing import close_session
 from .delivery import count_as_read, deliver, save_news
 from .hands import Unruled
+from .protocols.events import Seal
 from .reader import REST_S, Reader
+from .session import Session
 
 HANDS_PATIENCE_S = 3.0  # but somebody who never stops writing does not hold the others up
 RULING_PATIENCE_S = 10.0  # a referee needs milliseconds; after ten seconds it is stopped
@@ -134,7 +137,7 @@ class Referee(Reader):
 
     def _ask(self, draft: Draft, block_id: str, ms: int) -> None:
         """Raise Refused where the rules would refuse a draft."""
-        header = from_header(draft)
+        header = from_header(draft._replace(body=draft.secret or draft.body))
         judgment = self.book.judge(Unruled(header._replace(id=block_id)), ms)
         if judgment.rule.verdict == "refused":
             raise Refused(judgment.rule.why)
@@ -210,16 +213,36 @@ class Referee(Reader):
     def _has_work(self) -> bool:
         if self.book.pending(rested=self.rested) is not None or self._tail.torn:
             return True
+        if self.book.seal_due() is not None or self._lost_seals():
+            return True
         return self.book.due(time.time_ns() // 1_000_000) is not None
 
     def _rule_all(self, batch: Batch) -> None:
         """Rule on everything that waits, in its order."""
         batch.close_torn()
-        while (item := self.book.pending(rested=self.rested)) is not None:
+        while True:
+            if (sealed := self.book.seal_due()) is not None:
+                self._open_seal(batch, *sealed)
+                continue
+            if (item := self.book.pending(rested=self.rested)) is None:
+                return
             ms = time.time_ns() // 1_000_000
             ruling_id, item = self._stamped(batch, item, ms)
             judgment = self.book.judge(item, ms)
             self._rule(batch, judgment, item, ruling_id, ms)
+
+    def _open_seal(self, batch: Batch, session: Session, seal: Seal) -> None:
+        """Append the ruling that opens a sealed text, or says that it is lost."""
+        opened = self.seals.get(seal.sealed)
+        body = opened_body(opened) if opened is not None else ""
+        ms = time.time_ns() // 1_000_000
+        ruling_id = mint(ms, secrets.randbits(RANDOM_BITS), batch.head.id if batch.head else "")
+        judgment = self.book.judge_seal(session, seal, body, ruling_id, ms)
+        facts = (("seal", seal.sealed),)
+        self._rule(batch, judgment, None, ruling_id, ms, re=seal.block, body=body, facts=facts)
+
+    def _lost_seals(self) -> list[tuple[Session, Seal]]:
+        return [(session, seal) for session, seal in self.book.seals() if not self.seals.has(seal.sealed)]
 
     def _stamped(self, batch: Batch, item: Unruled, ms: int) -> tuple[str, Unruled]:
         """Give the ruling's id, and a block by hand the one below it."""
@@ -232,6 +255,8 @@ class Referee(Reader):
     def _rule_time(self, batch: Batch) -> None:
         """Rule on sessions whose time has run out, each once a pass."""
         now_ms = time.time_ns() // 1_000_000
+        while lost := self._lost_seals():
+            self._open_seal(batch, *lost[0])
         done: set[str] = set()
         while (session := self.book.due(now_ms)) is not None and session.opening.session not in done:
             done.add(session.opening.session)
@@ -240,19 +265,29 @@ class Referee(Reader):
             judgment = self.book.judge_tick(session, now_ms)
             self._rule(batch, judgment, None, ruling_id, now_ms)
 
-    def _rule(self, batch: Batch, judgment: Judgment, item: Unruled | None, ruling_id: str, ms: int) -> None:
+    def _rule(
+        self,
+        batch: Batch,
+        judgment: Judgment,
+        item: Unruled | None,
+        ruling_id: str,
+        ms: int,
+        *,
+        re: str = "",
+        body: str = "",
+        facts: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         """Append one ruling; it counts because the book, taking it, asks the rules again."""
         rule, session, close = judgment.rule, judgment.session, judgment.close
-        body = ""
         if session is not None and close is not None:
             self._ended.append(f"{session.opening.session} {close.state.upper()}")
             body = close_session(self.workspace, session, judgment.state, close, self.message)
         name = session.opening.session if session else ""
-        block_id = item.message.id if item is not None else session.last if session else ""
-        facts = [("ruling", f"{rule.verdict}/{rule.code}"), ("next", ",".join(rule.next))]
+        block_id = item.message.id if item is not None else re or (session.last if session else "")
+        facts = (("ruling", f"{rule.verdict}/{rule.code}"), ("next", ",".join(rule.next)), *facts)
         if item is not None and item.pin:
-            facts += [("text", item.pin), ("by", "" if item.prose else item.message.sender or "?")]
-        draft = Draft(REFEREE, f"[{REFEREE}] {rule.why}", body, session=name, re=block_id, facts=tuple(facts))
+            facts += (("text", item.pin), ("by", "" if item.prose else item.message.sender or "?"))
+        draft = Draft(REFEREE, f"[{REFEREE}] {rule.why}", body, session=name, re=block_id, facts=facts)
         ruled = len(self.book.rulings)
         self._add(batch, draft, ruling_id, ms)
         if len(self.book.rulings) == ruled:

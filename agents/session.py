@@ -90,4 +90,11 @@ def load_session(data: Any) -> Session:
     rules = rules_for(opening.protocol)
     assert rules is not None
     result = tuple((key, value) for key, value in data["result"])
-    return Session(**{**data, "opening": opening, "state": rules.State(*data["state"]), "result": result})
+    return Session(
+        **{**data, "opening": opening, "state": rules.State(*map(_frozen, data["state"])), "result": result}
+    )
+
+
+def _frozen(value: Any) -> Any:
+    """Give JSON's lists back as the tuples that they were."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -17,6 +17,7 @@ from .protocols import FILES, Rules, rules_for
 from .protocols.events import IllFormed
 from .protocols.opening import Opening, write_opening
 from .referee import Referee
+from .views import moves_next
 
 
 class Started(NamedTuple):
@@ -51,7 +52,9 @@ def start_session(
         if opening.seat(name) is None:
             names = " and ".join(opening.names)
             raise UsageError(f"--agent {name}: {name} takes no part, {names} do", then="correct the name")
+    pinned = tuple((key, referee.seals.put(secrets.token_hex(16))) for key in rules.seeds(prompt))
     opening = opening._replace(
+        options=(*opening.options, *pinned),
         session=_new_name(referee, rules.SHORT),
         turn_timeout_s=turn_timeout_s or referee.settings.limits.turn_timeout_s,
     )
@@ -62,7 +65,7 @@ def start_session(
         kept = f"{referee.workspace.folder.name}/runs/{opening.session}/"
         notes.append(f"the prompt names no `Output: PATH`, so the result is kept in {kept}")
     first = rules.waiting_for(rules.begin(opening, 0))
-    head = f"{opening.session} open, {' and '.join(first)} moves next"
+    head = f"{opening.session} open, {moves_next(first)}"
     referee.post(
         Draft(by, f"[{by}] begins {opening.session}", text),
         Draft(
@@ -80,7 +83,7 @@ def start_session(
 def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, ...]) -> Opening:
     """Give the opening that a prompt asks for, before it has a name; raises as `start_session`."""
     try:
-        seats = rules.seats(prompt)
+        seats, options = rules.seats(prompt), rules.options(prompt)
     except IllFormed as error:
         raise UsageError(error.what, then=error.then) from error
     for seat in seats:
@@ -89,10 +92,12 @@ def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, 
             raise NotFound(f"no agent {seat.name} in the roster", then=hint)
     if not prompt.task and not prompt.work:
         raise UsageError("the prompt names no task", then="say what to make, or add `Work: path`")
-    options: tuple[tuple[str, str], ...] = ()
     if prompt.output:
         path = check_output_path(workspace.root, workspace.folder, prompt.output)
-        options = ((OUTPUT_WAS, digest_of(path) or ABSENT),)
+        options = (
+            *options,
+            (OUTPUT_WAS, digest_of(path) or ABSENT),
+        )
     if prompt.work:
         check_output_path(workspace.root, workspace.folder, prompt.work)
     return Opening(

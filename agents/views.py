@@ -1,6 +1,6 @@
 """How blocks, sessions and moves are shown: as lines for people and agents, as JSON for programs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..bus.messages import Message
@@ -66,7 +66,7 @@ def next_lines(delivery: Delivery, name: str) -> list[str]:
         lines += [f"next: {move.command}    ({move.meaning})" for move in delivery.moves]
         lines.append(f"then: moot wait --as {name}")
     elif session is not None:
-        lines.append(f"next: moot wait --as {name}    ({' and '.join(session.waiting_for)} moves)")
+        lines.append(f"next: moot wait --as {name}    ({moves_next(session.waiting_for)})")
     elif delivery.message is not None:
         lines.append(
             f"next: moot send --as {name} --to {delivery.message.sender} -    (an answer, where one is due)"
@@ -113,6 +113,11 @@ def session_json(session: Session) -> dict[str, Any]:
         "output": opening.output or None,
         "result": dict(session.result) if session.closed else None,
     }
+
+
+def moves_next(names: Sequence[str]) -> str:
+    """Say whose move it is: `CC moves next`, `CC and CX move next`."""
+    return f"{' and '.join(names)} move{'s' * (len(names) == 1)} next"
 
 
 def result_lines(result: Mapping[str, str]) -> list[str]:

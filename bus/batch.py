@@ -6,13 +6,15 @@ from ..parsers.frames import TORN, Frame, escape, gap_hash, render, scan
 from ..parsers.tokens import unclosed
 from .chain import Link, Linked, Tail
 from .index import stamp_of
-from .messages import REFEREE
 
 PREVIOUS = "previous"  # stands for the id of the draft before, which nobody knows before it is written
 
 
 class Draft(NamedTuple):
-    """A block that is to be written: the header line without its number signs, and the body."""
+    """A block that is to be written: the header line without its number signs, and the body.
+
+    `secret` is the text that the body holds sealed: the rules are asked about it, and nobody else sees it.
+    """
 
     sender: str
     header: str
@@ -21,6 +23,7 @@ class Draft(NamedTuple):
     session: str = ""
     re: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    secret: str = ""
 
 
 class Batch:
@@ -37,7 +40,7 @@ class Batch:
         """Render one frame behind the others."""
         self.close_torn()
         self.data += _separator(self.tail.raw[-2:], at_start=self.size == 0 and not self.data)
-        closer = unclosed(draft.body) if draft.sender != REFEREE else ""
+        closer = unclosed(draft.body)
         facts = {
             "id": block_id,
             "at": stamp_of(now_ms),

@@ -13,7 +13,7 @@ class Message(NamedTuple):
     """One block: who says what to whom, and where it stands in the ledger (byte offsets).
 
     `origin` is tool, hand or referee; a hand's sender is unproven, and its `id` and `at` are empty until
-    a ruling adopts it.
+    a ruling adopts it. `seal` is the hash of the sealed text that a ruling opens or misses.
     """
 
     id: str
@@ -30,6 +30,7 @@ class Message(NamedTuple):
     start: int
     end: int
     edited: bool = False
+    seal: str = ""
 
 
 def from_frame(frame: Frame) -> Message:
@@ -51,6 +52,7 @@ def from_frame(frame: Frame) -> Message:
         start=frame.start,
         end=frame.end,
         edited=frame.edited,
+        seal=frame.fact("seal"),
     )
 
 

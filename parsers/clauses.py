@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .criteria import criterion_of
 from .errors import UsageError
 from .names import check_name, shown
 from .seats import Criterion, Seat
+from .sections import fences
 
 # The grammar, as text: `re` compiles a pattern when it is first used and keeps it, so that a command which
 # reads no prompt pays for none. The possessive `*+` keeps long hostile lines linear.
@@ -78,11 +80,6 @@ _TAIL = (
     rf"(?P<protocol>{_PROTOCOL}){_KIND}{_BESIDE}{_STOP}"
 )
 _THIS = r"(?i:(?:do )?(?:this|that|it|so)(?: task)?)[.!]?"
-
-_NUMBER = r"(?<![0-9.])([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*"
-_WEIGHT = (
-    rf"[(\[]\s*{_NUMBER}(?:%\s*[)\]]|[)\]]$)|(?<=[\s:=–—-]){_NUMBER}%$|[:=]\s*{_NUMBER}$|^{_NUMBER}%(?:\s|$)"
-)
 
 
 class _Team(NamedTuple):
@@ -280,7 +277,7 @@ class Reading:
         elif key in _ROLES:
             self._seats += [_player(said, item) for item in items]
         else:
-            for criterion, about in map(_criterion, items):
+            for criterion, about in map(criterion_of, items):
                 self.criteria.append(criterion)
                 self._kept += [[f"{criterion.name}: {about}"]] if about else []
         self._at = end
@@ -293,18 +290,6 @@ def _slug(key: str) -> str:
 
 def _plain(words: str) -> str:
     return " ".join(re.sub(r"[*`]", "", words).split())
-
-
-def fences(lines: Sequence[str]) -> dict[int, int]:
-    """Map the first line of each code fence that is closed to its last; some of these stand inside others."""
-    found: dict[int, int] = {}
-    closers: dict[str, int] = {}
-    for at in reversed(range(len(lines))):
-        fence = re.match(r"\s*(`{3,}|~{3,})(.*)", lines[at])
-        if fence:
-            found |= {at: closers[fence[1]]} if fence[1] in closers else {}
-            closers |= {} if fence[2].strip() else {fence[1]: at}
-    return found
 
 
 def _items(lines: Sequence[str], at: int) -> tuple[list[str], int]:
@@ -335,20 +320,6 @@ def _player(said: str, item: str) -> Seat:
         raise UsageError(f"`{said}:` lists {shown(item)}, no name", then="give names, separated by commas")
     role, lens = _ROLES[_slug(said)], (player[2] or "").strip()
     return Seat(check_name(player[1]), role, "" if _ROLES.get(_slug(lens)) == role else lens)
-
-
-def _criterion(item: str) -> tuple[Criterion, str]:
-    """Give one criterion and what else its item says: `Clarity - is it plain? (30%)`, `Clarity 30%`."""
-    weighed = re.search(_WEIGHT, item)
-    weight = None
-    if weighed:
-        weight = float(next(filter(None, weighed.groups())))
-        item = item[: weighed.start()].rstrip(" :=-–—") + item[weighed.end() :]
-    name, *about = re.split(r"\s[-–—]+\s|:\s", item, maxsplit=1)
-    name = name.strip(' *_`:"“”')
-    if not name:
-        raise UsageError(f"a criterion without a name, {shown(item)}", then="write `Clear 60%, Short 40%`")
-    return Criterion(name, weight), "".join(about).strip()
 
 
 def _path(said: str, value: str) -> str:

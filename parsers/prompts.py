@@ -15,12 +15,14 @@ names must look like names there (CC, GM, CC-peer-02), or "Search and replace." 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from .clauses import OPTIONS, PEERS, Reading, fences
+from .clauses import OPTIONS, PEERS, Reading
+from .criteria import check_criteria
 from .errors import UsageError
 from .names import nearest, shown
-from .seats import PROTOCOLS, Criterion, Prompt, Seat
+from .seats import PROTOCOLS, Prompt, Seat
+from .sections import fences
 
 
 def parse_prompt(text: str) -> Prompt:
@@ -46,7 +48,7 @@ def parse_prompt(text: str) -> Prompt:
     protocol = _one_protocol(said.protocols, text)
     seats = said.settle(protocol)
     _check_seats(seats)
-    _check_criteria(said.criteria)
+    check_criteria(said.criteria)
     fields = said.fields
     return Prompt(
         protocol,
@@ -90,17 +92,3 @@ def _check_seats(seats: Iterable[Seat]) -> None:
         named.add(place)
         if role in PEERS and holders.setdefault(role, name) != name:
             raise UsageError(f"{role} is given to {holders[role]} and {name}", then="give it to one of them")
-
-
-def _check_criteria(criteria: Sequence[Criterion]) -> None:
-    names: set[str] = set()
-    for one in criteria:
-        if one.name.casefold() in names:
-            raise UsageError(f"the criterion {shown(one.name)} is named twice", then="keep one")
-        names.add(one.name.casefold())
-    weights = [one.weight for one in criteria if one.weight is not None]
-    if weights and len(weights) < len(criteria):
-        bare = next(one.name for one in criteria if one.weight is None)
-        raise UsageError(f"{shown(bare)} has no weight", then="give every criterion a weight, or none")
-    if weights and abs(sum(weights) - 100) > 0.5:
-        raise UsageError(f"the weights add up to {sum(weights):g}%", then="make them add up to 100%")

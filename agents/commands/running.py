@@ -12,7 +12,7 @@ from ...workspace.options import Seconds, as_json, here, in_workspace
 from ..book import Ruling
 from ..posting import body_from
 from ..referee import Referee
-from ..views import result_lines, session_json
+from ..views import moves_next, result_lines, session_json
 
 
 @click.command(epilog="Example: moot up        (or, for one look: moot up --once)")
@@ -106,7 +106,7 @@ def run(
     else:
         started = start_session(referee, body_from(prompt, file), driven=runners)
         name = started.opening.session
-        tell(f"{name} open, {' and '.join(started.waiting_for)} moves next")
+        tell(f"{name} open, {moves_next(started.waiting_for)}")
     try:
         session = drive(referee, name, runners, tell)
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from ..reader import Reader
 from ..referee import Referee
 from ..session import Session, load_session
 from ..starting import start_session
-from ..views import session_json
+from ..views import moves_next, session_json
 
 CLOSED_SHOWN = 5  # a person looks for what is open; the rest is history
 
@@ -45,7 +45,7 @@ def start(
     if as_json:
         click.echo(json.dumps(session_json(session)))
     else:
-        click.echo(f"{started.opening.session} open, {' and '.join(started.waiting_for)} moves next")
+        click.echo(f"{started.opening.session} open, {moves_next(started.waiting_for)}")
     for note in (*started.notes, *referee.notes):
         click.echo(f"moot: note: {visible(note)}", err=True)
 
@@ -111,9 +111,11 @@ def _session_lines(session: Session) -> list[str]:
         said = [f"TURNS {result['TURNS']}", f"OUTPUT {result['OUTPUT']}", result.get("REASON", "")]
         return [head, visible(f"    {result['STATUS']}, {', '.join(word for word in said if word)}")]
     since_s = max(0, time.time_ns() // 1_000_000 - time_ms(session.last)) // 1000
-    who = " and ".join(session.waiting_for)
     turn = f"turn {session.state.turns + 1} of {opening.max_turns}"
-    return [head, f"    {who} moves next, for {_span(since_s)} ({session.state.phase}, {turn})"]
+    return [
+        head,
+        f"    {moves_next(session.waiting_for)}, for {_span(since_s)} ({session.state.phase}, {turn})",
+    ]
 
 
 def _span(seconds: int) -> str:

@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from ...parsers.seats import Prompt, Seat
-from .events import Effect, Event, Move
+from .events import Copy, Effect, Event, Move, Posted, Seal
 from .opening import Opening
 
-FILES = {"peer-collaboration": "peer_collaboration"}
+FILES = {"peer-collaboration": "peer_collaboration", "competition": "competition"}
 
 
 class Rules(Protocol):
@@ -24,6 +24,12 @@ class Rules(Protocol):
     def seats(self, prompt: Prompt) -> tuple[Seat, ...]:
         """Give everybody's role; IllFormed where the prompt does not name enough."""
 
+    def options(self, prompt: Prompt) -> tuple[tuple[str, str], ...]:
+        """Give the protocol's own fields of an opening; IllFormed where the prompt asks for what cannot be."""
+
+    def seeds(self, prompt: Prompt) -> tuple[str, ...]:
+        """Give the opening's fields that each pin a secret seed by its hash."""
+
     def begin(self, opening: Opening, at_ms: int) -> Any:
         """Give the first state; IllFormed where the roster is not one that `seats` gives."""
 
@@ -38,6 +44,30 @@ class Rules(Protocol):
 
     def moves(self, opening: Opening, state: Any, name: str) -> tuple[Move, ...]:
         """Give what an agent may do now."""
+
+    def seals(self, opening: Opening, state: Any) -> tuple[Seal, ...]:
+        """Give the seals that the session still needs, in the order in which they open."""
+
+    def opens(self, state: Any) -> bool:
+        """Tell whether the seals open now."""
+
+    def open_part(self, state: Any, event: Posted) -> str | None:
+        """Give the lines of a block that stay open, where its text is to be sealed; None where it is not."""
+
+    def copies(self, opening: Opening, state: Any, name: str, seed: str) -> tuple[Copy, ...]:
+        """Give the labelled texts that somebody is shown with its turn."""
+
+    def tag_for(self, opening: Opening, state: Any, name: str) -> str:
+        """Give the tag under which an agent's answer counts now."""
+
+    def how_to_answer(self, opening: Opening, state: Any, name: str) -> str:
+        """Say to an agent that runs headless what its answer has to be."""
+
+    def artifacts(self, state: Any) -> tuple[str, ...]:
+        """Give the ids of the blocks whose `artifact_in` together is what the session made."""
+
+    def artifact_in(self, body: str) -> str | None:
+        """Give the artifact in a body, by the grammar of this protocol."""
 
     def final_status(self, opening: Opening, state: Any, output: str) -> tuple[tuple[str, str], ...]:
         """Give the lines of the final status."""

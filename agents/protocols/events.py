@@ -5,13 +5,17 @@ path and no clock: time is in the events, a body is the facts that the parsers f
 """
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...parsers.names import shown
 
 
 class Posted(NamedTuple):
-    """A participant wrote a block; `artifact` is the hash of the one it holds, or nothing."""
+    """A participant wrote a block.
+
+    `artifact` is the hash of the one it holds, or nothing; `says` the value of its tag's grammar, or its text;
+    `sealed` the hash that stands for its text, or nothing; `names_author` whether its text does so.
+    """
 
     block: str
     author: str
@@ -22,6 +26,9 @@ class Posted(NamedTuple):
     artifact: str
     empty: bool
     at_ms: int
+    says: Any = None
+    sealed: str = ""
+    names_author: bool = False
 
 
 class Ticked(NamedTuple):
@@ -30,7 +37,21 @@ class Ticked(NamedTuple):
     at_ms: int
 
 
-Event = Posted | Ticked
+class Unsealed(NamedTuple):
+    """A seal was opened, and its hash fits: `posted` is what stood in it, its `block` where that stands now."""
+
+    sealed: str
+    posted: Posted
+
+
+class Lost(NamedTuple):
+    """The text of a seal is gone."""
+
+    sealed: str
+    at_ms: int
+
+
+Event = Posted | Ticked | Unsealed | Lost
 
 
 class Rule(NamedTuple):
@@ -64,6 +85,23 @@ class Move(NamedTuple):
 
     command: str
     meaning: str
+
+
+class Seal(NamedTuple):
+    """A text that a session holds as a hash: who sealed it, in which block, under which tag."""
+
+    sealed: str
+    block: str
+    author: str
+    tag: str
+
+
+class Copy(NamedTuple):
+    """A text that somebody is shown under a label, without its author's name: an entry, to a judge."""
+
+    label: str
+    block: str
+    sealed: str
 
 
 class IllFormed(Exception):

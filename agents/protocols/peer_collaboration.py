@@ -24,8 +24,10 @@ Source of the rules: seed `peer-collaboration`, Protocol, Termination, Safety, F
 
 from typing import NamedTuple
 
+from ...parsers.artifact import artifact_of
 from ...parsers.names import nearest
 from ...parsers.seats import Prompt, Seat
+from . import unsealed
 from .events import Close, Effect, Event, IllFormed, Move, Notify, Posted, Rule, Ticked, quoted
 from .opening import Opening
 
@@ -35,6 +37,11 @@ RULES = 1
 ROLES = ("PEER_A", "PEER_B")
 TAGS = (*ROLES, "DONE", "INCOMPLETE")
 MAX_TURNS = 20
+artifact_in = artifact_of
+
+# Nothing is sealed among peers, and an opening's own fields are enough.
+options, seeds, seals, opens = unsealed.options, unsealed.seeds, unsealed.seals, unsealed.opens
+open_part, copies = unsealed.open_part, unsealed.copies
 
 WORKING, PROPOSED, DONE, INCOMPLETE = "working", "proposed", "done", "incomplete"
 
@@ -230,6 +237,27 @@ def moves(opening: Opening, state: State, name: str) -> tuple[Move, ...]:
         Move(f"moot send {at} -", f"{turn}: what you change, why, then `Updated:` and the whole artifact"),
         Move(f"moot done {at} -", "the same, and propose DONE"),
     )
+
+
+def tag_for(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001 - the phase does not matter
+    """Give the tag of an agent's turn: its role."""
+    seat = opening.seat(name)
+    return seat.role if seat is not None else ""
+
+
+def how_to_answer(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001 - the same for all
+    """Say to an agent that runs headless what its answer has to be."""
+    return (
+        "Answer with the text of your turn and nothing else: what you change and why, then a line that says"
+        " only `Updated:` and below it the whole artifact. When you think that it is complete, add `[DONE]` as"
+        " the last line, alone. If the other agent has proposed that (phase: proposed) and you agree, answer"
+        " `[DONE]`."
+    )
+
+
+def artifacts(state: State) -> tuple[str, ...]:
+    """Give the block that holds the last artifact."""
+    return (state.artifact_block,) if state.artifact_block else ()
 
 
 def final_status(opening: Opening, state: State, output: str) -> tuple[tuple[str, str], ...]:

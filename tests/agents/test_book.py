@@ -424,7 +424,7 @@ def test_the_same_words_twice_are_two_turns(desk):
         ),
         ("[GM]\nhi", "no-session", "write [GM] @NAME for a message"),
         ("[HUMAN]\nhi", "no-session", "write [HUMAN] @NAME for a message"),
-        ("[DONE - HUMAN]", "not-in-session", "HUMAN takes no part in peer-7f3a; CC and CX do"),
+        ("[DONE - HUMAN]", "not-in-session", "HUMAN takes no part; CC and CX do"),
         (
             "[PEER_A - CC] in peer-7f3b\nhi",
             "no-such-session",

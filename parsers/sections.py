@@ -1,0 +1,45 @@
+"""Sections: what stands under `KEY:` lines of a body, each up to the next key; and which lines are fenced.
+
+A key counts at the start of a line, in capitals, bold or in a heading or bare, outside closed code fences.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from .headers import TOKENS, read_header
+
+
+def sections(body: str, keys: Collection[str]) -> list[tuple[str, str]]:
+    """Give (key, text) of each section in order; what stands before the first key comes under "".
+
+    Lines that are tokens, such as `[DONE]`, are nobody's text.
+    """
+    lines = body.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    key = rf" {{0,3}}(?:#{{1,6}}[ \t]+)?(?P<bold>\*\*|__|)(?P<key>{'|'.join(keys)})(?:(?P=bold):|:(?P=bold))[ \t]*"
+    found: list[tuple[str, list[str]]] = [("", [])]
+    fenced = fences(lines)
+    until = -1
+    for number, line in enumerate(lines):
+        if number > until and (match := re.match(key, line)):
+            found.append((match["key"], [line[match.end() :]]))
+        elif number <= until or line[:1] not in "[*_# " or not read_header(line, TOKENS):
+            found[-1][1].append(line)
+        until = max(until, fenced.get(number, -1)) if number > until else until
+    return [(name, "\n".join(text).strip()) for name, text in found]
+
+
+def first(found: Sequence[tuple[str, str]], key: str) -> str:
+    """Give the text of the first section under a key, or the empty string."""
+    return next((text for name, text in found if name == key), "")
+
+
+def fences(lines: Sequence[str]) -> dict[int, int]:
+    """Map the first line of each code fence that is closed to its last; some of these stand inside others."""
+    found: dict[int, int] = {}
+    closers: dict[str, int] = {}
+    for at in reversed(range(len(lines))):
+        fence = re.match(r"\s*(`{3,}|~{3,})(.*)", lines[at])
+        if fence:
+            found |= {at: closers[fence[1]]} if fence[1] in closers else {}
+            closers |= {} if fence[2].strip() else {fence[1]: at}
+    return found

@@ -1,0 +1,26 @@
+"""The judges' decision: who was selected, why, and the best of all entries (seed: competition, Winner Format)."""
+
+from typing import NamedTuple
+
+from .sections import first, sections
+
+
+class Winner(NamedTuple):
+    """What a judge decides."""
+
+    selected: str
+    reason: str = ""
+    synthesis: str = ""
+
+
+def winner_of(body: str) -> Winner:
+    """Read a decision."""
+    found = sections(body, ("SELECTED", "REASON", "SYNTHESIS"))
+    selected = first(found, "SELECTED").split("\n", 1)[0].strip(" *`.@")
+    return Winner(selected, first(found, "REASON"), first(found, "SYNTHESIS"))
+
+
+def write_winner(selected: str, reason: str, synthesis: str = "") -> str:
+    """Write a decision's body."""
+    body = f"SELECTED: {selected}\nREASON: {reason}"
+    return f"{body}\n\nSYNTHESIS: {synthesis}" if synthesis else body
