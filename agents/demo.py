@@ -12,36 +12,44 @@ import click
 
 from ..bus.watcher import Watcher
 from ..parsers.errors import StoreError, UsageError
-from ..parsers.names import did_you_mean
+from ..parsers.names import did_you_mean, shown
+from ..parsers.prompts import parse_prompt
 from ..workspace.folder import open_folder
 from .reader import Reader
 from .reading import entries, read_whole
 from .session import Session
 from .terminal import show_block
 
-PROMPT = """\
+PROMPTS = {
+    "peer-collaboration": """\
 Write a checklist for a small command-line tool. Use peer-collaboration. CC + CX.
-Output: docs/checklist.md"""
-DEMOS = ("peer-collaboration",)
+Output: docs/checklist.md""",
+    "competition": """\
+Use competition to write a line for the first page of a todo app.
+Competitors: CC, CX. Judge: GM. Criteria: Clear 40%, Memorable 60%.
+Output: docs/line.md""",
+}
 TIME_LIMIT_S = 60.0
 
 
 def show(protocol: str) -> None:
     """Run the demo and print the ledger as it grows. Raises StoreError where it does not end in a minute."""
-    if protocol not in DEMOS:
-        raise UsageError(f"no demo of {protocol}", then=did_you_mean(protocol, DEMOS))
+    if protocol not in PROMPTS:
+        raise UsageError(f"no demo of {shown(protocol)}", then=did_you_mean(protocol, PROMPTS))
+    prompt = PROMPTS[protocol]
+    names = [seat.name for seat in parse_prompt(prompt).seats]
     top = Path(tempfile.mkdtemp(prefix="moot-demo-"))
     if shutil.which("git"):
         subprocess.run(["git", "init", "-q", str(top)], check=True)
     env = {key: value for key, value in os.environ.items() if not key.startswith("MOOT_")}
     moot = (sys.executable, "-m", "moot")
-    _run(moot, "init", "--agents", "CC,CX", cwd=top, env=env)
+    _run(moot, "init", "--agents", ",".join(names), cwd=top, env=env)
     processes: list[subprocess.Popen[bytes]] = []
     try:
         processes.append(_spawn(moot, "up", cwd=top, env=env))
-        click.echo(click.style(f'$ moot start "{PROMPT}"', bold=True))
-        click.echo(_run(moot, "start", PROMPT, cwd=top, env=env))
-        for name in ("CC", "CX"):
+        click.echo(click.style(f'$ moot start "{prompt}"', bold=True))
+        click.echo(_run(moot, "start", prompt, cwd=top, env=env))
+        for name in names:
             agent = (sys.executable, "-m", "moot.agents.mock")
             processes.append(_spawn(agent, "--as", name, cwd=top, env=env))
         session = _follow(Reader(open_folder(top / "comms")), processes)
@@ -50,7 +58,7 @@ def show(protocol: str) -> None:
             process.terminate()
         for process in processes:
             process.wait()
-    _say_goodbye(top, session)
+    _say_goodbye(top, session, prompt)
 
 
 def _follow(reader: Reader, processes: list[subprocess.Popen[bytes]]) -> Session:
@@ -74,14 +82,13 @@ def _follow(reader: Reader, processes: list[subprocess.Popen[bytes]]) -> Session
     raise StoreError(f"the demo did not end within {TIME_LIMIT_S:g} s", where=str(reader.workspace.folder))
 
 
-def _say_goodbye(top: Path, session: Session) -> None:
-    click.echo(
-        f"The session is in {top / 'comms' / 'comms.md'}, the artifact in {top / 'docs' / 'checklist.md'};"
-    )
+def _say_goodbye(top: Path, session: Session, prompt: str) -> None:
+    output = top / session.opening.output
+    click.echo(f"The session is in {top / 'comms' / 'comms.md'}, the artifact in {output};")
     click.echo(f"`git -C {top} log moot` has its history. Participants: {', '.join(session.opening.names)}.")
     click.echo("On your own repository:")
-    click.echo("    moot init --agents CC,CX")
-    click.echo('    moot start "Build a todo API spec. Use peer-collaboration. CC + CX."')
+    click.echo(f"    moot init --agents {','.join(session.opening.names)}")
+    click.echo(f'    moot start "{" ".join(prompt.split())}"')
     click.echo("    moot wait --as CC        (tell each agent to begin with this, under its own name)")
 
 

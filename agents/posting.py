@@ -11,10 +11,13 @@ from ..parsers.artifact import LABELS, artifact_of
 from ..parsers.attachment import stub
 from ..parsers.errors import NotFound, Refused, UsageError
 from ..parsers.names import did_you_mean, shown
+from ..parsers.seal import sealed_body
 from ..parsers.tokens import tokens_of
 from ..workspace.files import make_folder, store_error, write_whole
+from .facts import posted
+from .protocols.events import Posted
 from .reader import Reader
-from .referee import Outcome, Referee
+from .referee import Outcome, Referee, from_header
 from .session import Session
 
 MAX_BYTES = 64 * 1024 * 1024  # beyond this a text is a file, and a path to it is the message
@@ -67,21 +70,49 @@ def _read_file(path: str) -> bytes:
         raise store_error(error, Path(path), "read") from error
 
 
-def take_turn(referee: Referee, sender: str, body: str, session_name: str | None) -> Outcome:
-    """Write a turn in a session; Refused with who moves next where it is not the sender's."""
-    session = _session_for(referee, sender, session_name)
+def take_turn(
+    referee: Referee, sender: str, body: str, session_name: str | None, *, tag: str = ""
+) -> Outcome:
+    """Write a turn in a session, under a tag or else the sender's role.
+
+    Where the rules have the text sealed, the ledger gets its hash. Refused with who moves next where it is not
+    the sender's turn.
+    """
+    session = session_for(referee, sender, session_name, tag)
     seat = session.opening.seat(sender)
-    if seat is None:
+    if seat is None and not (sender == HUMAN and tag):
         names = " and ".join(session.opening.names)
         raise Refused(f"{sender} takes no part in {session.opening.session}; {names} do")
+    role = tag or (seat.role if seat is not None else "")
+    draft = Draft(sender, f"[{role} - {sender}]", body, session=session.name)
+    event = posted(from_header(draft), 0)
+    if (shown := session.rules.open_part(session.state, event)) is not None:
+        return _post_sealed(referee, draft, shown, event)
     others = tuple(name for name in session.opening.names if name != sender)
-    header = f"[{seat.role} - {sender}] to {', '.join(others)}"
+    header = f"{draft.header} to {', '.join(others)}" if not tag else draft.header
     if artifact_of(body) is None and any(f"{label}:" in body for label in LABELS):
         referee.notes.append(
             "this turn holds no artifact: `Updated:` and `Artifact:` count at the beginning of a line"
         )
     body = _fitted(referee, body, sender)
-    return referee.post(Draft(sender, header, body, to=others, session=session.opening.session))
+    return referee.post(draft._replace(header=header, body=body, to=() if tag else others))
+
+
+def _post_sealed(referee: Referee, draft: Draft, shown: str, event: Posted) -> Outcome:
+    """Write a block whose text is sealed, and forget that text where the block was not written."""
+    limit = referee.settings.limits.max_body_kib
+    if len(draft.body.encode("utf-8", "replace")) > limit * 1024:
+        raise UsageError(
+            f"a sealed text is over the limit of {limit} KiB", then="shorten it, or name a file in it"
+        )
+    if event.names_author:
+        referee.notes.append(f"the text names {draft.sender}: whoever reads it blind is told so")
+    sealed = referee.seals.put(draft.body)
+    try:
+        return referee.post(draft._replace(body=sealed_body(sealed, shown), secret=draft.body))
+    except Refused:
+        referee.seals.drop(sealed)
+        raise
 
 
 def say_done(referee: Referee, sender: str, body: str, session_name: str | None) -> Outcome:
@@ -119,6 +150,12 @@ def acknowledge(referee: Referee, sender: str, block_id: str) -> Outcome | None:
     if receipt.acknowledged_at:
         return None
     draft = Draft(sender, f"[ACK - {sender}] of {message.id}", "", to=(message.sender,), re=message.id)
+    session = referee.book.sessions.get(message.session or receipt.session)
+    if session is not None and not session.closed and "ACK" in session.rules.TAGS:
+        try:
+            return referee.post(draft._replace(session=session.name))
+        except Refused:  # the rules wait for no acknowledgement now: then it is between these two
+            referee.notes.clear()
     return referee.post(draft)
 
 
@@ -139,7 +176,7 @@ def find_block(referee: Reader, block_id: str) -> Message:
     return message
 
 
-def _session_for(referee: Referee, sender: str, name: str | None) -> Session:
+def session_for(referee: Referee, sender: str, name: str | None, tag: str = "") -> Session:
     """Give the session a turn is for: the one named, or the only one that the sender plays in."""
     referee.refresh()
     open_sessions = [session for session in referee.book.sessions.values() if not session.closed]
@@ -152,6 +189,8 @@ def _session_for(referee: Referee, sender: str, name: str | None) -> Session:
         known = [session.opening.session for session in open_sessions]
         raise NotFound(f"no session {shown(name)}", then=did_you_mean(name, known))
     playing = referee.book.playing(sender)
+    if sender == HUMAN:
+        playing = [session for session in open_sessions if tag in session.rules.TAGS]
     if not playing:
         names = [session.opening.session for session in open_sessions]
         if names:

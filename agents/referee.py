@@ -279,9 +279,14 @@ class Referee(Reader):
     ) -> None:
         """Append one ruling; it counts because the book, taking it, asks the rules again."""
         rule, session, close = judgment.rule, judgment.session, judgment.close
+
+        def find(block_id: str) -> Message | None:  # what is ruled on now, a hand's, is not in the book yet
+            is_this = item is not None and item.message.id == block_id
+            return item.message if is_this and item is not None else self.message(block_id)
+
         if session is not None and close is not None:
             self._ended.append(f"{session.opening.session} {close.state.upper()}")
-            body = close_session(self.workspace, session, judgment.state, close, self.message)
+            body = close_session(self.workspace, session, judgment.state, close, find)
         name = session.opening.session if session else ""
         block_id = item.message.id if item is not None else re or (session.last if session else "")
         facts = (("ruling", f"{rule.verdict}/{rule.code}"), ("next", ",".join(rule.next)), *facts)

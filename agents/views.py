@@ -77,6 +77,15 @@ def next_lines(delivery: Delivery, name: str) -> list[str]:
     return lines
 
 
+def copy_lines(delivery: Delivery) -> list[str]:
+    """Give the texts that an agent reads blind, each under its label."""
+    lines = []
+    for copy in delivery.copies:
+        flag = "    (its text names its author)" if copy.names_author else ""
+        lines += [f"{copy.label}{flag}", _RULE, visible(copy.text), _RULE]
+    return lines
+
+
 def delivery_json(delivery: Delivery, name: str) -> dict[str, Any]:
     """Give what `moot wait --json` prints."""
     session = delivery.session
@@ -93,6 +102,7 @@ def delivery_json(delivery: Delivery, name: str) -> dict[str, Any]:
         "next": [{"command": move.command, "meaning": move.meaning} for move in delivery.moves],
         "unread": delivery.unread,
         "again": delivery.again,
+        "copies": [copy._asdict() for copy in delivery.copies],
     }
 
 

@@ -5,16 +5,26 @@ from typing import NamedTuple
 
 from ..bus.messages import Message
 from ..bus.watcher import Watcher
+from .facts import posted
 from .protocols.events import Move
-from .reader import REST_S
+from .reader import REST_S, Reader
 from .referee import Referee
 from .session import Session, load_session
+
+
+class Shown(NamedTuple):
+    """A text that an agent reads under a label, without its author's name; `names_author` where it says it itself."""
+
+    label: str
+    text: str
+    names_author: bool
 
 
 class Delivery(NamedTuple):
     """What an agent is given: a message (None where only its turn is due again), its session, its moves.
 
-    `again` says that the message was read before: an agent that was restarted sees its turn once more.
+    `again` says that the message was read before: an agent that was restarted sees its turn once more. `copies`
+    are the texts that its turn is about, where it reads those blind.
     """
 
     message: Message | None
@@ -22,6 +32,7 @@ class Delivery(NamedTuple):
     moves: tuple[Move, ...]
     unread: int
     again: bool = False
+    copies: tuple[Shown, ...] = ()
 
 
 def next_for(referee: Referee, name: str) -> Delivery | None:
@@ -34,13 +45,17 @@ def next_for(referee: Referee, name: str) -> Delivery | None:
             last = all(other.session != mail.session for other in unread if other.id > mail.id)
             moves = _moves(session, name) if last else ()  # nobody moves before having read what was said
             message = referee.unsealed(message)._replace(session=message.session or mail.session)
-            return Delivery(message, session, moves, len(unread))
+            return Delivery(
+                message, session, moves, len(unread), copies=copies_for(referee, session, name, moves)
+            )
         mark_read(referee, name, mail.id)  # its text is gone from the ledger: there is nothing to read
     for session in referee.book.playing(name):
         if name in session.waiting_for:
             old = [mail.id for mail in referee.index.mail(name) if mail.session == session.opening.session]
             message = referee.message(old[-1]) if old else None
-            return Delivery(message, session, _moves(session, name), 0, again=True)
+            moves = _moves(session, name)
+            copies = copies_for(referee, session, name, moves)
+            return Delivery(message, session, moves, 0, again=True, copies=copies)
     return None
 
 
@@ -87,6 +102,26 @@ def _session(referee: Referee, name: str) -> Session | None:
         return referee.book.sessions[name]
     row = referee.index.session(name) if name else None
     return load_session(row.data) if row is not None else None
+
+
+def copies_for(
+    referee: Reader, session: Session | None, name: str, moves: tuple[Move, ...]
+) -> tuple[Shown, ...]:
+    """Give what an agent that may move reads blind: nothing in most protocols."""
+    if session is None or not moves:
+        return ()
+    rules = session.rules
+    seals = {seal.sealed: seal for seal in rules.seals(session.opening, session.state)}
+    pinned = next((seal.sealed for seal in seals.values() if seal.tag == "SEED"), "")
+    seed = referee.seals.get(pinned) if pinned else None
+    shown = []
+    for copy in rules.copies(session.opening, session.state, name, seed.text if seed else ""):
+        opened = referee.seals.get(copy.sealed) if copy.sealed else None
+        message = referee.message(copy.block)
+        if message is not None and (opened is not None or not copy.sealed):
+            whole = message._replace(body=opened.text if opened is not None else message.body)
+            shown.append(Shown(copy.label, whole.body.strip("\n"), posted(whole, 0).names_author))
+    return tuple(shown)
 
 
 def _moves(session: Session | None, name: str) -> tuple[Move, ...]:

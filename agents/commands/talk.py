@@ -11,12 +11,13 @@ from ...parsers.screen import visible
 from ...workspace.options import Seconds, as_agent, as_json, here, in_session, in_workspace, known_agent
 from ..posting import acknowledge, body_from, say_done, send_message, take_turn
 from ..referee import Outcome, Referee
-from ..views import block_lines, delivery_json, message_json, next_lines
+from ..views import block_lines, copy_lines, delivery_json, message_json, next_lines
 
 _BODY_HELP = "The text: an argument, --file, or `-` for standard input."
 
 
-def _body_options(command: Any) -> Any:
+def body_options(command: Any) -> Any:
+    """Give a command its text: an argument, `--file`, or standard input."""
     command = click.option("--file", "file", metavar="PATH", help="Read the text from a file.")(command)
     return click.argument("text", required=False, metavar="[TEXT|-]")(command)
 
@@ -24,15 +25,18 @@ def _body_options(command: Any) -> Any:
 @click.command(
     epilog="Example: moot send --as CC - < turn.md        (a message: moot send --as CC --to CX 'ready?')"
 )
-@_body_options
+@body_options
 @as_agent
 @click.option("--to", "to", metavar="NAMES", default="", help="A message to these agents (or ALL, HUMAN).")
 @in_session
+@click.option(
+    "--tag", "tag", metavar="TAG", default="", help="What the block is, as in CHALLENGE (default your role)."
+)
 @click.option("--private", is_flag=True, help="With --to: the ledger gets a hash, one inbox gets the text.")
 @in_workspace
 @as_json
 def send(
-    text: str | None, file: str | None, name: str | None, to: str, session: str | None, private: bool,
+    text: str | None, file: str | None, name: str | None, to: str, session: str | None, tag: str, private: bool,
     pinned: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Take your turn in a session, or with --to send a message.
@@ -49,12 +53,12 @@ def send(
     elif private:
         raise UsageError("a private text is a message, never a move", then="give --to NAME")
     else:
-        outcome = take_turn(referee, sender, body, session)
-    _report(referee, outcome, as_json)
+        outcome = take_turn(referee, sender, body, session, tag=tag)
+    report(referee, outcome, as_json)
 
 
 @click.command(epilog="Example: moot done --as CX 'Agreed, complete.'")
-@_body_options
+@body_options
 @as_agent
 @in_session
 @in_workspace
@@ -71,7 +75,7 @@ def done(
     referee = Referee(here(pinned))
     sender = known_agent(name, referee.settings.names)
     body = body_from(text, file) if text is not None or file is not None else ""
-    _report(referee, say_done(referee, sender, body, session), as_json)
+    report(referee, say_done(referee, sender, body, session), as_json)
 
 
 @click.command(epilog="Example: moot ack --as CX 01JDK4T7Q2M9XK3A5B")
@@ -142,13 +146,13 @@ def wait(name: str | None, timeout_s: float | None, pinned: str | None, as_json:
         lines = (
             block_lines(delivery.message, "read before" if delivery.again else "") if delivery.message else []
         )
-        click.echo("\n".join([*lines, *next_lines(delivery, agent)]))
+        click.echo("\n".join([*lines, *copy_lines(delivery), *next_lines(delivery, agent)]))
     sys.stdout.flush()
     if delivery.message is not None:
         mark_read(referee, agent, delivery.message.id)
 
 
-def _report(referee: Referee, outcome: Outcome, as_json: bool) -> None:
+def report(referee: Referee, outcome: Outcome, as_json: bool) -> None:
     """Say what became of a block, in one line."""
     try:
         _print_outcome(referee, outcome, as_json)

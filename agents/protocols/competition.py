@@ -266,7 +266,8 @@ def step(opening: Opening, state: State, event: Event) -> Answer:
     event = _with_author(opening, state, event)
     code, why = _refusal(opening, state, event)
     if code:
-        rule = Rule("refused", code, f"{why}; {_next(state)}" if state.movers else why, state.movers)
+        mark = " " if why.endswith("?") else "; "
+        rule = Rule("refused", code, f"{why}{mark}{_next(state)}" if state.movers else why, state.movers)
         return state, (rule, Notify((event.author,) if event.author else state.movers))
     return _ANSWERS[_said(event)](opening, state, event)
 
@@ -374,7 +375,7 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
         return _no_entry(state, score)
     for number, criterion in enumerate(state.criteria):
         value = _mark(score, number, criterion.name)
-        name = quoted(criterion.name)
+        name = _said_as(criterion.name)
         if value is None:
             return "missing-criterion", f"{entry} has no score for {name}: write `{name}: N/10`"
         points = points_of(value)
@@ -387,7 +388,9 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
         if points_of(mark.value) is not None and not _is_criterion(mark.name, names):
             meant = nearest(mark.name, names)
             known = (
-                f"did you mean {quoted(meant)}?" if meant else f"there are {', '.join(map(quoted, names))}"
+                f"did you mean {_said_as(meant)}?"
+                if meant
+                else f"there are {', '.join(map(_said_as, names))}"
             )
             return "unknown-criterion", f"no criterion {quoted(mark.name)}: {known}"
     points = _points(state, score)
@@ -407,6 +410,11 @@ def _mark(score: Score, number: int, name: str) -> str | None:
     """Find the line of a criterion, by its name or as `Criterion 1`."""
     wanted = (name.casefold(), f"criterion {number + 1}")
     return next((mark.value for mark in score.marks if mark.name.casefold() in wanted), None)
+
+
+def _said_as(name: str) -> str:
+    """Give a criterion's name as a sentence can hold it."""
+    return name if name.isprintable() and len(name) <= 64 else quoted(name)
 
 
 def _is_criterion(name: str, names: list[str]) -> bool:
@@ -492,7 +500,7 @@ def _counted(
 def _challenge(opening: Opening, state: State, event: Posted) -> Answer:
     criteria = event.says.criteria or (Criterion("Overall", None),)
     after = _challenged(opening, state, criteria, event.says.deadline_turns or state.deadline)
-    names = ", ".join(quoted(one.name) for one in criteria)
+    names = ", ".join(_said_as(one.name) for one in criteria)
     told = Notify(_all(opening, "COMPETITOR"), block=True)
     return _counted(opening, state, after, event.at_ms, "challenge", f"the challenge stands ({names})", told)
 

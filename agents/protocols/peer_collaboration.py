@@ -245,13 +245,14 @@ def tag_for(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001 -
     return seat.role if seat is not None else ""
 
 
-def how_to_answer(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001 - the same for all
+def how_to_answer(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001 - the same for both
     """Say to an agent that runs headless what its answer has to be."""
+    none_yet = "" if state.artifact_block else "\n\nThere is no artifact yet."
     return (
         "Answer with the text of your turn and nothing else: what you change and why, then a line that says"
         " only `Updated:` and below it the whole artifact. When you think that it is complete, add `[DONE]` as"
         " the last line, alone. If the other agent has proposed that (phase: proposed) and you agree, answer"
-        " `[DONE]`."
+        f" `[DONE]`.{none_yet}"
     )
 
 
