@@ -91,7 +91,7 @@ def load_session(data: Any) -> Session:
     assert rules is not None
     result = tuple((key, value) for key, value in data["result"])
     return Session(
-        **{**data, "opening": opening, "state": rules.State(*map(_frozen, data["state"])), "result": result}
+        **{**data, "opening": opening, "state": rules.state_of(_frozen(data["state"])), "result": result}
     )
 
 

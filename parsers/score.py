@@ -35,8 +35,14 @@ def scores_of(body: str) -> tuple[Score, ...]:
             entry, *lines = text.split("\n")
             scores.append(Score(entry.strip(" *`."), tuple(_marks(lines))))
         elif key and scores:
-            scores[-1] = scores[-1]._replace(**{key.lower(): text})
+            scores[-1] = _with(scores[-1], key, text)
     return tuple(scores)
+
+
+def _with(score: Score, key: str, text: str) -> Score:
+    if key == "TOTAL":
+        return score._replace(total=text)
+    return score._replace(notes=text) if key == "NOTES" else score._replace(reason=text)
 
 
 def _marks(lines: Iterable[str]) -> Iterable[Mark]:

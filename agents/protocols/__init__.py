@@ -1,5 +1,6 @@
 """One protocol, one file. `rules_for` loads the one that is asked for."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol, cast
 
@@ -19,7 +20,6 @@ class Rules(Protocol):
     ROLES: tuple[str, ...]
     TAGS: tuple[str, ...]
     MAX_TURNS: int
-    State: Any
 
     def seats(self, prompt: Prompt) -> tuple[Seat, ...]:
         """Give everybody's role; IllFormed where the prompt does not name enough."""
@@ -29,6 +29,9 @@ class Rules(Protocol):
 
     def seeds(self, prompt: Prompt) -> tuple[str, ...]:
         """Give the opening's fields that each pin a secret seed by its hash."""
+
+    def state_of(self, values: Sequence[Any]) -> Any:
+        """Give a state back from its values, whose tuples are plain."""
 
     def begin(self, opening: Opening, at_ms: int) -> Any:
         """Give the first state; IllFormed where the roster is not one that `seats` gives."""

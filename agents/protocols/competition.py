@@ -33,8 +33,9 @@ Source of the rules: seed `competition`, Protocol, the four Formats, Safety, Fin
 """
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...parsers.criteria import read_criteria, write_criteria
 from ...parsers.entry import entry_of
@@ -124,7 +125,7 @@ class Scored(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where a session stands. Tuples within are plain, as JSON gives them back; the properties name them."""
+    """Where a session stands: the phase, who moves, and all that was entered, scored and named in this round."""
 
     phase: str = CHALLENGE
     turns: int = 0
@@ -132,14 +133,14 @@ class State(NamedTuple):
     since_ms: int = 0
     reminders: int = 0
     round: int = 1
-    criteria_held: tuple[tuple[str, float | None], ...] = ()
+    criteria: tuple[Criterion, ...] = ()
     deadline: int = 0
     turns_since_challenge: int = 0
     acknowledged: tuple[str, ...] = ()
     forfeited: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    entries_held: tuple[tuple[str, str, str, str, bool], ...] = ()
-    scores_held: tuple[tuple[str, str, str, str, tuple[int, ...]], ...] = ()
+    entries: tuple[Entered, ...] = ()
+    scores: tuple[Scored, ...] = ()
     seed: str = ""
     seed_lost: bool = False
     deliberated: tuple[str, ...] = ()
@@ -149,20 +150,15 @@ class State(NamedTuple):
     winner: str = ""
     winner_block: str = ""
 
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """What entries are judged by."""
-        return tuple(Criterion(*one) for one in self.criteria_held)
 
-    @property
-    def entries(self) -> tuple[Entered, ...]:
-        """The entries of this round, in the order of the roster."""
-        return tuple(Entered(*one) for one in self.entries_held)
-
-    @property
-    def scores(self) -> tuple[Scored, ...]:
-        """All scores of this round."""
-        return tuple(Scored(*one) for one in self.scores_held)
+def state_of(values: Sequence[Any]) -> State:
+    """Give a state back from its values, whose tuples are plain."""
+    state = State._make(values)
+    return state._replace(
+        criteria=tuple(Criterion(*one) for one in state.criteria),
+        entries=tuple(Entered(*one) for one in state.entries),
+        scores=tuple(Scored(*one) for one in state.scores),
+    )
 
 
 Answer = tuple[State, tuple[Effect, ...]]
@@ -246,7 +242,7 @@ def _challenged(opening: Opening, state: State, criteria: tuple[Criterion, ...],
     """Give the state after a challenge: competitors enter."""
     return state._replace(
         phase=ENTERING,
-        criteria_held=tuple(map(tuple, criteria)),
+        criteria=criteria,
         deadline=deadline,
         movers=_all(opening, "COMPETITOR"),
     )
@@ -309,8 +305,8 @@ def _refusal(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
         return "wrong-role", f"{event.author} is {role}, not {quoted(claimed)}"
     due = DUE.get(state.phase, "")
     if said not in TAGS or said in ROLES:
-        meant = nearest(said, TAGS[:-2]) if said else None
-        meant = meant or (due if TAKES.get((state.phase, due)) == role else "ACK")
+        near = nearest(said, TAGS[:-2]) if said else None
+        meant = near or (due if TAKES.get((state.phase, due)) == role else "ACK")
         what = f"[{quoted(said)}]" if said else "a block without a tag"
         return "unknown-tag", f"competition takes no {what}: write [{meant} - {event.author}]"
     if (state.phase, said) not in TAKES:
@@ -393,15 +389,15 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
                 else f"there are {', '.join(map(_said_as, names))}"
             )
             return "unknown-criterion", f"no criterion {quoted(mark.name)}: {known}"
-    points = _points(state, score)
-    if score.total and total_of(score.total) != sum(points):
-        right = f"{plain(sum(points))}/{OUT_OF * len(points)}"
+    given = _points(state, score)
+    if score.total and total_of(score.total) != sum(given):
+        right = f"{plain(sum(given))}/{OUT_OF * len(given)}"
         said = quoted(score.total.split("\n")[0])
         return "wrong-total", f"TOTAL of {entry} is {right}, not {said}: correct it, or the scores"
     if not score.notes:
         return "no-notes", f"{entry} has no feedback: add `NOTES: what is good and what is missing`"
-    before = next((one.points for one in state.scores if (one.judge, one.entry) == (judge, entry)), points)
-    if state.phase in (DECIDING, DELIBERATING) and before != points and not score.reason:
+    before = next((one.points for one in state.scores if (one.judge, one.entry) == (judge, entry)), given)
+    if state.phase in (DECIDING, DELIBERATING) and before != given and not score.reason:
         return "no-reason", f"the score of {entry} changes: add `REASON: why`"
     return "", ""
 
@@ -445,7 +441,8 @@ def _entry(state: State, judge: str, word: str) -> str:
     if not label or int(label[1]) > len(names):
         return ""
     number = int(label[1])
-    return _order(state, judge)[number - 1] if state.seed else f"Entry-{number}"
+    known = state.seed or state.seed_lost
+    return _order(state, judge)[number - 1] if known else f"Entry-{number}"
 
 
 def _check_winner(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
@@ -520,7 +517,7 @@ def _enter(opening: Opening, state: State, event: Posted) -> Answer:
     mine = Entered(event.author, event.block, event.sealed, text_block, event.names_author)
     kept = {one.name: one for one in state.entries} | {mine.name: mine}
     after = state._replace(
-        entries_held=tuple(tuple(kept[name]) for name in opening.names if name in kept),
+        entries=tuple(kept[name] for name in opening.names if name in kept),
         movers=tuple(name for name in state.movers if name != event.author),
         turns_since_challenge=state.turns_since_challenge + 1,
     )
@@ -540,7 +537,7 @@ def _forfeit(opening: Opening, state: State, names: tuple[str, ...]) -> State:
     """Take competitors out of the round, and with them what they entered; judging begins where nobody is left."""
     after = state._replace(
         forfeited=(*state.forfeited, *names),
-        entries_held=tuple(tuple(one) for one in state.entries if one.name not in names),
+        entries=tuple(one for one in state.entries if one.name not in names),
         movers=tuple(name for name in state.movers if name not in names),
     )
     if after.movers:
@@ -563,7 +560,7 @@ def _score(opening: Opening, state: State, event: Posted) -> Answer:
         )
     replaced = {(one.judge, one.entry) for one in given}
     kept = [one for one in state.scores if (one.judge, one.entry) not in replaced]
-    after = state._replace(scores_held=tuple(tuple(one) for one in (*kept, *given)))
+    after = state._replace(scores=(*kept, *given))
     what = f"{event.author} scores {_and(tuple(one.entry for one in given))}"
     code = "score"
     if state.phase == JUDGING:
@@ -590,6 +587,17 @@ def _in_or_not(opening: Opening, state: State, judge: str) -> State:
     if len(scored) < len(state.entries):
         return state
     after = state._replace(movers=tuple(name for name in state.movers if name != judge))
+    return after if after.movers else _open(opening, after)
+
+
+def _judging_goes_on(opening: Opening, state: State) -> State:
+    """Wait for the judges that have not scored every entry; the seals open where there is none."""
+    given = {(one.judge, one.entry) for one in state.scores}
+    names = _entered(state)
+    lacking = (
+        judge for judge in _judges(opening, state) if any((judge, name) not in given for name in names)
+    )
+    after = state._replace(phase=JUDGING, movers=tuple(lacking))
     return after if after.movers else _open(opening, after)
 
 
@@ -702,10 +710,11 @@ def _unsealed(opening: Opening, state: State, event: Unsealed) -> Answer:
     seal = next((one for one in seals(opening, state) if one.sealed == event.sealed), None)
     if seal is None or not opens(state):
         return state, ()
-    posted, told = event.posted, ()
+    posted = event.posted
+    told: tuple[Effect, ...] = ()
     if seal.tag == "SEED":
         after = state._replace(seed=posted.says)
-        after = after._replace(scores_held=tuple(tuple(one) for one in _resolved(after)))
+        after = after._replace(scores=tuple(_resolved(after)))
         orders = (f"{judge} read {', '.join(_order(after, judge))}" for judge in _judges(opening, state))
         what = f"the seed opens: {'; '.join(orders)}"
     elif seal.tag == "ENTRY":
@@ -715,7 +724,7 @@ def _unsealed(opening: Opening, state: State, event: Unsealed) -> Answer:
             else one
             for one in state.entries
         ]
-        after = state._replace(entries_held=tuple(tuple(one) for one in opened))
+        after = state._replace(entries=tuple(opened))
         what = f"the entry of {seal.author} opens, its hash fits"
         what += f"; its text names {seal.author}" if posted.names_author else ""
     else:
@@ -742,7 +751,7 @@ def _unsealed_scores(state: State, seal: Seal, posted: Posted) -> tuple[State, s
     what = f"the score of {seal.author} for {_and(tuple(one.entry for one in given))} opens, its hash fits"
     if not given:
         what = f"the score of {seal.author} opens, and holds no score that counts"
-    return state._replace(scores_held=tuple(tuple(one) for one in (*kept, *given))), what
+    return state._replace(scores=(*kept, *given)), what
 
 
 def _resolved(state: State) -> list[Scored]:
@@ -761,12 +770,12 @@ def _lost(opening: Opening, state: State, event: Lost) -> Answer:
         return state, ()
     after = state._replace(since_ms=event.at_ms, reminders=0)
     if seal.tag == "ENTRY":
-        left = tuple(tuple(one) for one in state.entries if one.sealed != seal.sealed)
+        entries = tuple(one for one in state.entries if one.sealed != seal.sealed)
         movers = state.movers if state.phase == ENTERING else ()
         after = after._replace(
             phase=ENTERING,
-            entries_held=left,
-            scores_held=(),
+            entries=entries,
+            scores=(),
             movers=_in_order(opening, (*movers, seal.author)),
         )
         after = after._replace(
@@ -774,19 +783,19 @@ def _lost(opening: Opening, state: State, event: Lost) -> Answer:
         )
         why = f"the sealed entry of {seal.author} is lost: enter it again"
     elif seal.tag == "SCORE":
-        left = tuple(tuple(one) for one in state.scores if one.sealed != seal.sealed)
+        scores = tuple(one for one in state.scores if one.sealed != seal.sealed)
         movers = state.movers if state.phase == JUDGING else ()
         after = after._replace(
-            phase=JUDGING, scores_held=left, movers=_in_order(opening, (*movers, seal.author))
+            phase=JUDGING, scores=scores, movers=_in_order(opening, (*movers, seal.author))
         )
         why = f"the sealed score of {seal.author} is lost: score again"
     else:
-        left = tuple(
-            tuple(one) for one in state.scores if one.entry in {entry.name for entry in state.entries}
+        names = _entered(state)
+        after = after._replace(
+            seed_lost=True, scores=tuple(one for one in state.scores if one.entry in names)
         )
-        after = after._replace(seed_lost=True, scores_held=left)
         if state.phase in (JUDGING, OPENING):
-            after = after._replace(phase=JUDGING, movers=_judges(opening, state))
+            after = _judging_goes_on(opening, after)
         why = "the seed of the orders is lost: labels begin anew, in an order that anybody can compute"
     called = tuple(name for name in after.movers if name not in state.movers)
     return after, (
@@ -840,7 +849,7 @@ def _another_round(opening: Opening, state: State) -> State:
         movers=_all(opening, "COMPETITOR"),
         since_ms=state.since_ms,
         round=state.round + 1,
-        criteria_held=state.criteria_held,
+        criteria=state.criteria,
         deadline=state.deadline,
         left_out=state.left_out,
     )
@@ -1002,7 +1011,7 @@ def moves(opening: Opening, state: State, name: str) -> tuple[Move, ...]:
     score = [
         Move(f"moot score {at} --entry {one} {marks} --notes -", "0 to 10 each; the notes on standard input")
         for one in entries
-        if one not in scored
+        if _entry(state, name, one) not in scored
     ]
     if state.phase == CHALLENGE:
         return (Move(f"moot send {at} --tag CHALLENGE -", "`TASK:`, `CRITERIA:` one a line, `DEADLINE:`"),)

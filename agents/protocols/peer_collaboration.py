@@ -79,6 +79,9 @@ class State(NamedTuple):
     artifact_block: str = ""
 
 
+state_of = State._make
+
+
 def seats(prompt: Prompt) -> tuple[Seat, ...]:
     """Give both peers their roles: those that the prompt names, else in the order of naming.
 
@@ -115,6 +118,8 @@ def step(opening: Opening, state: State, event: Event) -> tuple[State, tuple[Eff
     """Answer one event. An illegal move is an effect (a Rule that refuses), never an exception."""
     if isinstance(event, Ticked):
         return _ticked(opening, state, event)
+    if not isinstance(event, Posted):
+        return state, ()  # nothing is sealed among peers
     if not event.author and event.tag in ROLES:
         event = event._replace(author=_holder(opening, event.tag))
     refusal = _refusal(opening, state, event)
