@@ -217,9 +217,8 @@ def test_a_score_by_command_that_cannot_count_is_refused_and_leaves_nothing(shel
     assert says in shell.fails(3, "score", "--as", JUDGE, *arguments, "--notes", "x")
     assert sorted((shell.comms / ".state" / "sealed").iterdir()) == before
     assert shell.ledger.stat().st_size == size
-    assert "NAME=" not in shell.fails(
-        2, "score", "--as", JUDGE, "--entry", "Entry-1", "--set", "Clear", "--notes", "x"
-    )
+    bare = ("score", "--as", JUDGE, "--entry", "Entry-1", "--set", "Clear", "--notes", "x")
+    assert "write --set Criterion=8" in shell.fails(2, *bare)
 
 
 def test_a_wrong_total_by_hand_is_named_with_the_right_one_and_can_be_mended(shell):
