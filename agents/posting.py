@@ -135,6 +135,11 @@ def send_message(
     if private and (len(names) != 1 or names[0] == EVERYBODY):
         raise UsageError("a private message has one reader", then="give one name with --to")
     header = f"[{sender}] to {', '.join(names)}"
+    if private:
+        referee.refresh()
+        for session in referee.book.playing(sender):
+            if session.rules.keeps_apart(session.opening, sender, names[0]):
+                raise Refused(f"{sender} and {names[0]} work alone in {session.name} until it is closed")
     body = _fitted(referee, body, sender)
     if private:
         body = referee.put_aside(body)

@@ -48,13 +48,17 @@ def check_criteria(criteria: Sequence[Criterion]) -> None:
 def write_criteria(criteria: Iterable[Criterion]) -> str:
     """Write criteria on one line, as an opening holds them: `Clear 60% | Short 40%`."""
     names = ((one.name.replace("|", "/"), one.weight) for one in criteria)
-    return " | ".join(name if weight is None else f"{name} {weight:g}%" for name, weight in names)
+    return " | ".join(name if weight is None else f"{name} {_digits(weight)}%" for name, weight in names)
+
+
+def _digits(weight: float) -> str:
+    return f"{weight:.6f}".rstrip("0").rstrip(".")
 
 
 def read_criteria(text: str) -> tuple[Criterion, ...]:
-    """Read what `write_criteria` wrote."""
-    found = []
-    for item in filter(None, text.split(" | ")):
-        weighed = re.fullmatch(r"(.*) ([0-9.e+]+)%", item)
-        found.append(Criterion(weighed[1], float(weighed[2])) if weighed else Criterion(item, None))
-    return tuple(found)
+    """Read what `write_criteria` wrote; since all have a weight or none, `Fits 80% | Clear` holds two names."""
+    items = [item for item in text.split(" | ") if item]
+    weighed = [re.fullmatch(r"(.+) ([0-9]{1,6}(?:\.[0-9]{1,6})?)%", item) for item in items]
+    if all(weighed):
+        return tuple(Criterion(one[1], float(one[2])) for one in weighed if one)
+    return tuple(Criterion(item, None) for item in items)

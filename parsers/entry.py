@@ -17,10 +17,10 @@ def entry_of(body: str) -> Entry:
     found = sections(body, ("SUBMISSION", "APPROACH"))
     approach = ""
     if len(found) > 1 and found[-1][0] == "APPROACH":
-        approach = found.pop()[1]
+        approach = found.pop()[1].strip()
     start = next((at for at, (key, _) in enumerate(found) if key == "SUBMISSION"), 0)
     texts = [found[start][1], *(f"{key}: {text}" for key, text in found[start + 1 :])]
-    return Entry("\n\n".join(texts).strip(), approach)
+    return Entry("\n\n".join(texts).strip("\n"), approach)
 
 
 def write_entry(submission: str, approach: str = "") -> str:

@@ -33,9 +33,9 @@ def scores_of(body: str) -> tuple[Score, ...]:
     for key, text in sections(body, KEYS):
         if key == "ENTRY":
             entry, *lines = text.split("\n")
-            scores.append(Score(entry.strip(" *`."), tuple(_marks(lines))))
+            scores.append(Score(entry.strip().strip(" *`."), tuple(_marks(lines))))
         elif key and scores:
-            scores[-1] = _with(scores[-1], key, text)
+            scores[-1] = _with(scores[-1], key, text.strip())
     return tuple(scores)
 
 
@@ -47,9 +47,10 @@ def _with(score: Score, key: str, text: str) -> Score:
 
 def _marks(lines: Iterable[str]) -> Iterable[Mark]:
     for line in lines:
-        mark = re.match(r"\s*(?:[-*+•]|[0-9]{1,3}[.)])?\s*\**([^:]{1,200}?)\**\s*:\**\s*(.*)", line)
-        if mark and mark[1].strip():
-            yield Mark(mark[1].strip(), mark[2].strip())
+        left, colon, value = line.partition(":")
+        name = re.split(r"\A\s*(?:[-*+•]|[0-9]{1,3}[.)])(?![0-9])", left)[-1].strip().strip("*").strip()
+        if colon and 0 < len(name) <= 200:
+            yield Mark(name, value.lstrip("*").strip())
 
 
 def points_of(value: str) -> int | None:
@@ -58,7 +59,7 @@ def points_of(value: str) -> int | None:
     Numbers above 10 are given as they are, since a rule and not the grammar says that they are too high.
     """
     number = re.match(
-        r"\**(-?[0-9]{1,4})(?:\.([0-9]{1,2}))?\s*(?:/\s*([0-9]{1,4}))?(?![0-9.%/])\**(?=\W|$)", value
+        r"\**(-?[0-9]{1,4})(?:\.([0-9]{1,2}))?\s*(?:/\s*([0-9]{1,4}))?(?![.,]?[0-9]|[%/])\**(?=\W|$)", value
     )
     if not number or (number[3] and int(number[3]) != OUT_OF):
         return None
@@ -68,7 +69,7 @@ def points_of(value: str) -> int | None:
 
 def total_of(value: str) -> int | None:
     """Read `24/30` or `24`, in hundredths of a point; None where it is no number."""
-    number = re.match(r"\**([0-9]{1,6})(?:\.([0-9]{1,2}))?(?![0-9.])", value)
+    number = re.match(r"\**([0-9]{1,6})(?:\.([0-9]{1,2}))?(?![.,]?[0-9])", value)
     return int(number[1]) * 100 + int((number[2] or "").ljust(2, "0")) if number else None
 
 

@@ -37,7 +37,7 @@ def sealed_body(sealed: str, shown: str = "") -> str:
 
 def sealed_hash(body: str) -> str:
     """Give the hash of a body that is sealed, or nothing."""
-    found = re.search(r"(?m)^Sealed: ([0-9a-f]{64})$", body) if "Sealed: " in body else None
+    found = re.search(r"(?m)^Sealed: ([0-9a-f]{64})[ \t\r]*$", body) if "Sealed: " in body else None
     return found[1] if found else ""
 
 

@@ -25,12 +25,15 @@ def sections(body: str, keys: Collection[str]) -> list[tuple[str, str]]:
         elif number <= until or line[:1] not in "[*_# " or not read_header(line, TOKENS):
             found[-1][1].append(line)
         until = max(until, fenced.get(number, -1)) if number > until else until
-    return [(name, "\n".join(text).strip()) for name, text in found]
+    # The first line of a drawing or of code keeps its indent; blank lines around a text go.
+    blank = re.compile(r"(?:[^\S\n]*\n)*")
+    texts = [(name, "\n".join(text).rstrip()) for name, text in found]
+    return [(name, blank.sub("", text, count=1)) for name, text in texts]
 
 
 def first(found: Sequence[tuple[str, str]], key: str) -> str:
     """Give the text of the first section under a key, or the empty string."""
-    return next((text for name, text in found if name == key), "")
+    return next((text.strip() for name, text in found if name == key), "")
 
 
 def fences(lines: Sequence[str]) -> dict[int, int]:

@@ -16,7 +16,7 @@ class Winner(NamedTuple):
 def winner_of(body: str) -> Winner:
     """Read a decision."""
     found = sections(body, ("SELECTED", "REASON", "SYNTHESIS"))
-    selected = first(found, "SELECTED").split("\n", 1)[0].strip(" *`.@")
+    selected = first(found, "SELECTED").split("\n", 1)[0].strip().strip(" *`.@")
     return Winner(selected, first(found, "REASON"), first(found, "SYNTHESIS"))
 
 

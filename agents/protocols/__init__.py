@@ -60,6 +60,9 @@ class Rules(Protocol):
     def copies(self, opening: Opening, state: Any, name: str, seed: str) -> tuple[Copy, ...]:
         """Give the labelled texts that somebody is shown with its turn."""
 
+    def keeps_apart(self, opening: Opening, one: str, other: str) -> bool:
+        """Tell whether these two may not write to each other in private while the session is open."""
+
     def tag_for(self, opening: Opening, state: Any, name: str) -> str:
         """Give the tag under which an agent's answer counts now."""
 

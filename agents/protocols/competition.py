@@ -617,6 +617,9 @@ def _name_winner(opening: Opening, state: State, event: Posted) -> Answer:
     what = f"{event.author} names {chosen}"
     agreed = [vote for vote in votes.values() if vote[1] == chosen]
     if 2 * len(agreed) <= len(_judges(opening, state)):
+        if not after.movers:  # of those who are tied they name different ones
+            after = _drawn(opening, after)
+            what = f"{what}; no majority, so the seed draws {after.leaders[0]}"
         return _counted(opening, state, after, event.at_ms, "winner-named", what)
     with_synthesis = [block for _, _, block in agreed if block]
     after = after._replace(
@@ -697,6 +700,12 @@ def copies(opening: Opening, state: State, name: str, seed: str) -> tuple[Copy, 
         Copy(f"Entry-{number}", held[one].text_block or held[one].block, held[one].sealed)
         for number, one in enumerate(order, 1)
     )
+
+
+def keeps_apart(opening: Opening, one: str, other: str) -> bool:
+    """Tell whether these two may not write to each other in private: competitors work alone."""
+    competitors = _all(opening, "COMPETITOR")
+    return one in competitors and other in competitors
 
 
 def _order(state: State, judge: str) -> list[str]:
@@ -835,8 +844,16 @@ def _ranked(opening: Opening, state: State) -> State:
         return after._replace(phase=DELIBERATING, tied=True, movers=left, votes=())
     if opening.option("TIE_BREAK") == "synthesis":
         return after
-    drawn = min(leaders, key=lambda name: digest(f"{state.seed}\n{state.round}\ndraw\n{name}".encode()))
-    return after._replace(leaders=(drawn,), votes=(), movers=judges)
+    return _drawn(opening, after)
+
+
+def _drawn(opening: Opening, state: State) -> State:
+    """Let the seed draw among those who lead; judges that have not named that one do so now."""
+    drawn = min(state.leaders, key=lambda name: digest(f"{state.seed}\n{state.round}\ndraw\n{name}".encode()))
+    votes = tuple(vote for vote in state.votes if vote[1] == drawn)
+    voted = {judge for judge, _, _ in votes}
+    movers = tuple(name for name in _judges(opening, state) if name not in voted)
+    return state._replace(leaders=(drawn,), votes=votes, movers=movers)
 
 
 def _another_round(opening: Opening, state: State) -> State:

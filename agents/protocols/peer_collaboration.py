@@ -41,7 +41,7 @@ artifact_in = artifact_of
 
 # Nothing is sealed among peers, and an opening's own fields are enough.
 options, seeds, seals, opens = unsealed.options, unsealed.seeds, unsealed.seals, unsealed.opens
-open_part, copies = unsealed.open_part, unsealed.copies
+open_part, copies, keeps_apart = unsealed.open_part, unsealed.copies, unsealed.keeps_apart
 
 WORKING, PROPOSED, DONE, INCOMPLETE = "working", "proposed", "done", "incomplete"
 

@@ -35,3 +35,8 @@ def open_part(state: Any, event: Posted) -> str | None:  # noqa: ARG001
 def copies(opening: Opening, state: Any, name: str, seed: str) -> tuple[Copy, ...]:  # noqa: ARG001
     """Give the labelled texts that somebody is shown with its turn."""
     return ()
+
+
+def keeps_apart(opening: Opening, one: str, other: str) -> bool:  # noqa: ARG001
+    """Tell whether these two may not write to each other in private while the session is open."""
+    return False

@@ -513,6 +513,21 @@ def test_a_tie_may_end_in_a_synthesis():
     assert len(rules.artifacts(table.state)) == 2
 
 
+def test_judges_that_name_different_ones_of_the_tied_let_the_seed_draw():
+    table = Table(opening_for(judges=("GM", "AG"), tie_break="synthesis"))
+    for name in ("CC", "CX"):
+        table.enter(name)
+    for _, judge, name in product((1, 2), ("GM", "AG"), ("CC", "CX")):
+        if table.state.phase != DECIDING:
+            table.score(judge, name, 7, 7)
+    table.winner("GM", "CC", synthesis="both")
+    assert "no majority, so the seed draws" in table.winner("AG", "CX", synthesis="both").why
+    (drawn,) = table.state.leaders
+    (left,) = table.state.movers
+    table.winner(left, drawn, tokens=("DONE",))
+    assert table.state.phase == DONE
+
+
 def test_a_tie_that_deliberation_ends_has_a_winner():
     table = at(DELIBERATING)
     assert table.score("GM", "CX", 8, 7).code == "no-reason"

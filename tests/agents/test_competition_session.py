@@ -231,6 +231,13 @@ def test_a_wrong_total_by_hand_is_named_with_the_right_one_and_can_be_mended(she
     assert shell.session(name)["result"]["WEIGHTED"] == STATUS["WEIGHTED"]
 
 
+def test_competitors_do_not_whisper_while_the_competition_is_open(shell):
+    shell.start(WITH_CRITERIA)
+    assert "work alone" in shell.fails(3, "send", "--as", "CC", "--to", "CX", "--private", "psst")
+    shell.ok("send", "--as", "CC", "--to", JUDGE, "--private", "a question")
+    shell.ok("send", "--as", "CC", "--to", "CX", "good luck")
+
+
 def test_entries_written_openly_by_hand_are_accepted_and_said_to_be_unsealed(shell):
     shell.start(WITH_CRITERIA)
     shell.hand("\n" + BLOCKS[3])
