@@ -24,7 +24,7 @@ def challenge_of(body: str) -> Challenge:
     found = sections(body, ("TASK", "CRITERIA", "DEADLINE"))
     task = first(found, "TASK") or first(found, "")
     deadline = first(found, "DEADLINE")
-    turns = re.match(r"0*([1-9][0-9]{0,5})\b", deadline)
+    turns = re.fullmatch(r"0*([1-9][0-9]{0,5})\.?(?:\s+turns?\b.*)?", deadline, re.DOTALL)
     fault = f"DEADLINE is {shown(deadline)}, no number of turns" if deadline and not turns else ""
     criteria: tuple[Criterion, ...] = ()
     try:

@@ -24,7 +24,7 @@ def criterion_of(item: str) -> tuple[Criterion, str]:
         weight = float(next(filter(None, weighed.groups())))
         item = item[: weighed.start()].rstrip(" :=-–—") + item[weighed.end() :]
     name, *about = re.split(r"\s[-–—]+\s|:\s", item, maxsplit=1)
-    name = name.strip(' *_`:"“”')
+    name = name.strip().strip(' *_`:"“”').strip()
     if not name:
         raise UsageError(f"a criterion without a name, {shown(item)}", then="write `Clear 60%, Short 40%`")
     return Criterion(name, weight), "".join(about).strip()

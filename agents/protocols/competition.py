@@ -1088,7 +1088,7 @@ def artifacts(state: State) -> tuple[str, ...]:
 def artifact_in(body: str) -> str | None:
     """Give the work in an entry, or the synthesis in a decision."""
     decision = winner_of(body)
-    if decision.selected and decision.synthesis:
+    if body.lstrip().startswith("SELECTED:") and decision.synthesis:
         return f"## Synthesis\n\n{decision.synthesis}\n"
     work = entry_of(body).submission
     return f"{work}\n" if work else None
