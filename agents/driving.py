@@ -105,11 +105,9 @@ def _one_turn(
             answer = runner.run(turn_prompt(referee, session, name, trouble))
         trouble = _trouble(answer)
         if not trouble:
-            tag = session.rules.tag_for(session.opening, session.state, name)
-            tag = "" if tag in session.rules.ROLES else tag
             try:
-                outcome = take_turn(referee, name, answer.text, session.name, tag=tag)
-            except Refused as error:
+                outcome = take_turn(referee, name, answer.text, session.name)
+            except (Refused, UsageError) as error:
                 trouble = error.what
             else:
                 tell(outcome.ruling.why if outcome.ruling else f"{outcome.id} stored")

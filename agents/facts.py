@@ -10,7 +10,6 @@ from ..parsers.attachment import attachment_of
 from ..parsers.bodies import GRAMMARS, read_body
 from ..parsers.frames import digest
 from ..parsers.headers import LETTERS
-from ..parsers.seal import sealed_hash
 from ..parsers.tokens import tokens_of
 from .protocols.events import Posted
 
@@ -36,7 +35,7 @@ def posted(message: Message, at_ms: int) -> Posted:
         empty=not (own or message.body.strip()),
         at_ms=at_ms,
         says=read_body(message.tag, message.body),
-        sealed=sealed_hash(message.body),
+        sealed=message.seal,
         names_author=message.tag in GRAMMARS and _is_named(message.sender, message.body),
     )
 

@@ -83,6 +83,8 @@ def take_turn(
     if seat is None and not (sender == HUMAN and tag):
         names = " and ".join(session.opening.names)
         raise Refused(f"{sender} takes no part in {session.opening.session}; {names} do")
+    due = session.rules.tag_for(session.opening, session.state, sender)
+    tag = tag or ("" if due in session.rules.ROLES else due)
     role = tag or (seat.role if seat is not None else "")
     draft = Draft(sender, f"[{role} - {sender}]", body, session=session.name)
     event = posted(from_header(draft), 0)
@@ -109,7 +111,8 @@ def _post_sealed(referee: Referee, draft: Draft, shown: str, event: Posted) -> O
         referee.notes.append(f"the text names {draft.sender}: whoever reads it blind is told so")
     sealed = referee.seals.put(draft.body)
     try:
-        return referee.post(draft._replace(body=sealed_body(sealed, shown), secret=draft.body))
+        body, facts = sealed_body(sealed, shown), (("seal", sealed),)
+        return referee.post(draft._replace(body=body, secret=draft.body, facts=facts))
     except Refused:
         referee.seals.drop(sealed)
         raise

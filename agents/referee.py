@@ -222,7 +222,9 @@ class Referee(Reader):
         batch.close_torn()
         while True:
             if (sealed := self.book.seal_due()) is not None:
-                self._open_seal(batch, *sealed)
+                session, seal = sealed
+                lost = next((one for owner, one in self._lost_seals() if owner.name == session.name), None)
+                self._open_seal(batch, session, lost or seal)  # none opens while one of them is missing
                 continue
             if (item := self.book.pending(rested=self.rested)) is None:
                 return

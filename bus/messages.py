@@ -13,7 +13,7 @@ class Message(NamedTuple):
     """One block: who says what to whom, and where it stands in the ledger (byte offsets).
 
     `origin` is tool, hand or referee; a hand's sender is unproven, and its `id` and `at` are empty until
-    a ruling adopts it. `seal` is the hash of the sealed text that a ruling opens or misses.
+    a ruling adopts it. `seal` is the hash of the sealed text that it stands for, or that a ruling opens or misses.
     """
 
     id: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .sections import sections
+from .sections import as_text, sections
 
 KEYS = ("ENTRY", "TOTAL", "NOTES", "REASON")
 OUT_OF = 10
@@ -58,9 +58,8 @@ def points_of(value: str) -> int | None:
 
     Numbers above 10 are given as they are, since a rule and not the grammar says that they are too high.
     """
-    number = re.match(
-        r"\**(-?[0-9]{1,4})(?:\.([0-9]{1,2}))?\s*(?:/\s*([0-9]{1,4}))?(?![.,]?[0-9]|[%/])\**(?=\W|$)", value
-    )
+    of = r"\s*(?:(?:/|out of|of)\s*([0-9]{1,4}))?"
+    number = re.match(rf"\**(-?[0-9]{{1,4}})(?:\.([0-9]{{1,2}}))?{of}(?![.,]?[0-9]|[%/])\**(?=\W|$)", value)
     if not number or (number[3] and int(number[3]) != OUT_OF):
         return None
     hundredths = abs(int(number[1])) * 100 + int((number[2] or "").ljust(2, "0"))
@@ -82,8 +81,9 @@ def write_score(entry: str, marks: Iterable[tuple[str, str]], notes: str, reason
         for (name, value), shown in zip(pairs, points, strict=True)
     ]
     total = plain(sum(one for one in points if one is not None))
-    body = [f"ENTRY: {entry}", *lines, f"TOTAL: {total}/{OUT_OF * len(pairs)}", f"NOTES: {notes}"]
-    return "\n".join([*body, *([f"REASON: {reason}"] if reason else [])])
+    body = [f"ENTRY: {entry}", *lines, f"TOTAL: {total}/{OUT_OF * len(pairs)}"]
+    body.append(f"NOTES: {as_text(notes, KEYS)}")
+    return "\n".join([*body, *([f"REASON: {as_text(reason, KEYS)}"] if reason else [])])
 
 
 def plain(hundredths: float) -> str:

@@ -31,6 +31,12 @@ def sections(body: str, keys: Collection[str]) -> list[tuple[str, str]]:
     return [(name, blank.sub("", text, count=1)) for name, text in texts]
 
 
+def as_text(text: str, keys: Collection[str]) -> str:
+    """Quote those lines of a text that would begin a section, so that it stays one text."""
+    key = rf"(?m)^(?= {{0,3}}(?:#{{1,6}}[ \t]+)?(?:\*\*|__|)(?:{'|'.join(keys)})(?:\*\*|__|):)"
+    return re.sub(key, "> ", text)
+
+
 def first(found: Sequence[tuple[str, str]], key: str) -> str:
     """Give the text of the first section under a key, or the empty string."""
     return next((text.strip() for name, text in found if name == key), "")

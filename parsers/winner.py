@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from .sections import first, sections
+from .sections import as_text, first, sections
+
+KEYS = ("SELECTED", "REASON", "SYNTHESIS")
 
 
 class Winner(NamedTuple):
@@ -15,12 +17,12 @@ class Winner(NamedTuple):
 
 def winner_of(body: str) -> Winner:
     """Read a decision."""
-    found = sections(body, ("SELECTED", "REASON", "SYNTHESIS"))
+    found = sections(body, KEYS)
     selected = first(found, "SELECTED").split("\n", 1)[0].strip().strip(" *`.@")
     return Winner(selected, first(found, "REASON"), first(found, "SYNTHESIS"))
 
 
 def write_winner(selected: str, reason: str, synthesis: str = "") -> str:
     """Write a decision's body."""
-    body = f"SELECTED: {selected}\nREASON: {reason}"
-    return f"{body}\n\nSYNTHESIS: {synthesis}" if synthesis else body
+    body = f"SELECTED: {selected}\nREASON: {as_text(reason, KEYS)}"
+    return f"{body}\n\nSYNTHESIS: {as_text(synthesis, KEYS)}" if synthesis else body

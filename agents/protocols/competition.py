@@ -146,7 +146,7 @@ class State(NamedTuple):
     deliberated: tuple[str, ...] = ()
     votes: tuple[tuple[str, str, str], ...] = ()
     leaders: tuple[str, ...] = ()
-    tied: bool = False
+    drawn: bool = False
     winner: str = ""
     winner_block: str = ""
 
@@ -305,10 +305,16 @@ def _refusal(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
         return "wrong-role", f"{event.author} is {role}, not {quoted(claimed)}"
     due = DUE.get(state.phase, "")
     if said not in TAGS or said in ROLES:
-        near = nearest(said, TAGS[:-2]) if said else None
-        meant = near or (due if TAKES.get((state.phase, due)) == role else "ACK")
-        what = f"[{quoted(said)}]" if said else "a block without a tag"
-        return "unknown-tag", f"competition takes no {what}: write [{meant} - {event.author}]"
+        meant = "" if said in ("", *ROLES) else nearest(said, TAGS[:-2])
+        if not meant and TAKES.get((state.phase, due)) == role:
+            meant = due
+        what = f"[{quoted(said)}]" if said and said not in ROLES else "a block without a tag"
+        mend = (
+            f": write [{meant} - {event.author}]"
+            if meant
+            else f", and waits for nothing from {event.author} now"
+        )
+        return "unknown-tag", f"competition takes no {what}{mend}"
     if (state.phase, said) not in TAKES:
         late = {
             "ENTRY": "the entries are in",
@@ -326,8 +332,16 @@ def _refusal(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
         return "wrong-role", f"{event.author} is {role}: [{said}] is for {others}"
     if event.author in (*state.forfeited, *state.left_out):
         return "forfeited", f"{event.author} is out of this round"
+    if event.sealed and event.sealed in _known_seals(opening, state):
+        return "copied-seal", f"the ledger holds that seal already: {event.author} seals a text of its own"
     check = _CHECKS.get(said)
     return check(opening, state, event) if check else ("", "")
+
+
+def _known_seals(opening: Opening, state: State) -> set[str]:
+    """Give the hashes that stand for texts of this session: nobody else's block may carry one of them."""
+    pinned = {opening.option(_seed_field(number)) for number in range(1, MAX_ROUNDS + 1)}
+    return pinned | {one.sealed for one in (*state.entries, *state.scores)}
 
 
 def _check_challenge(opening: Opening, state: State, event: Posted) -> tuple[str, str]:  # noqa: ARG001
@@ -380,6 +394,10 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
         if not 0 <= points <= OUT_OF * 100:
             return "out-of-range", f"{name} of {entry} is {plain(points)}: scores go from 0 to 10"
     names = [one.name for one in state.criteria]
+    marked = [mark.name.casefold() for mark in score.marks if _is_criterion(mark.name, names)]
+    twice = next((name for name in marked if marked.count(name) > 1), "")
+    if twice:
+        return "twice", f"{entry} has two scores for {_said_as(twice)}: keep one"
     for mark in score.marks:
         if points_of(mark.value) is not None and not _is_criterion(mark.name, names):
             meant = nearest(mark.name, names)
@@ -436,7 +454,10 @@ def _entry(state: State, judge: str, word: str) -> str:
     """Give the entry that a judge means: a name; a label while the seed is secret; nothing for none."""
     names = [one.name for one in state.entries]
     if word in names:
-        return word
+        entered = next(one for one in state.entries if one.name == word)
+        return (
+            word if state.seed or state.seed_lost or not entered.sealed else ""
+        )  # no name before the reveal
     label = re.fullmatch(r"(?i)entry[- ]?0*([1-9][0-9]{0,3})", word)
     if not label or int(label[1]) > len(names):
         return ""
@@ -448,6 +469,8 @@ def _entry(state: State, judge: str, word: str) -> str:
 def _check_winner(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
     chosen = _entry(state, event.author, event.says.selected)
     weighted = _weighted(opening, state)
+    if not event.says.selected:
+        return "no-entry", "the decision names nobody: write `SELECTED: NAME` and `REASON: why`"
     if not chosen:
         return _no_entry(state, Score(event.says.selected))
     if chosen not in state.leaders:
@@ -615,23 +638,31 @@ def _name_winner(opening: Opening, state: State, event: Posted) -> Answer:
         votes=tuple(votes.values()), movers=tuple(name for name in state.movers if name != event.author)
     )
     what = f"{event.author} names {chosen}"
-    agreed = [vote for vote in votes.values() if vote[1] == chosen]
-    if 2 * len(agreed) <= len(_judges(opening, state)):
+    decided = _voted(opening, after)
+    if decided is None:
         if not after.movers:  # of those who are tied they name different ones
             after = _drawn(opening, after)
             what = f"{what}; no majority, so the seed draws {after.leaders[0]}"
         return _counted(opening, state, after, event.at_ms, "winner-named", what)
-    with_synthesis = [block for _, _, block in agreed if block]
-    after = after._replace(
-        phase=CLOSING,
-        winner=chosen,
-        winner_block="".join(with_synthesis[-1:]),
-        movers=_judges(opening, state),
-    )
+    after = decided
     told = Notify(tuple(name for name in opening.names if name != event.author), block=True)
     if "DONE" not in event.tokens:
         return _counted(opening, state, after, event.at_ms, "winner", f"the winner is {chosen}", told)
     return _close(opening, after, event, "winner-done", f"the winner is {chosen}", told, turns=2)
+
+
+def _voted(opening: Opening, state: State) -> State | None:
+    """Give the state in which the winner stands, where a majority of the judges names the same one."""
+    for chosen in dict.fromkeys(name for _, name, _ in state.votes):
+        blocks = [
+            block for judge, name, block in state.votes if name == chosen and judge not in state.left_out
+        ]
+        if 2 * len(blocks) > len(_judges(opening, state)):
+            synthesis = "".join([block for block in blocks if block][-1:])
+            return state._replace(
+                phase=CLOSING, winner=chosen, winner_block=synthesis, movers=_judges(opening, state)
+            )
+    return None
 
 
 def _done(opening: Opening, state: State, event: Posted) -> Answer:
@@ -797,7 +828,8 @@ def _lost(opening: Opening, state: State, event: Lost) -> Answer:
         after = after._replace(
             phase=JUDGING, scores=scores, movers=_in_order(opening, (*movers, seal.author))
         )
-        why = f"the sealed score of {seal.author} is lost: score again"
+        of = _and(tuple(one.entry for one in state.scores if one.sealed == seal.sealed))
+        why = f"the sealed score of {seal.author} for {of} is lost: score again"
     else:
         names = _entered(state)
         after = after._replace(
@@ -841,7 +873,7 @@ def _ranked(opening: Opening, state: State) -> State:
         return after
     if not set(judges) <= {*state.deliberated}:
         left = tuple(name for name in judges if name not in state.deliberated)
-        return after._replace(phase=DELIBERATING, tied=True, movers=left, votes=())
+        return after._replace(phase=DELIBERATING, movers=left, votes=())
     if opening.option("TIE_BREAK") == "synthesis":
         return after
     return _drawn(opening, after)
@@ -853,7 +885,7 @@ def _drawn(opening: Opening, state: State) -> State:
     votes = tuple(vote for vote in state.votes if vote[1] == drawn)
     voted = {judge for judge, _, _ in votes}
     movers = tuple(name for name in _judges(opening, state) if name not in voted)
-    return state._replace(leaders=(drawn,), votes=votes, movers=movers)
+    return state._replace(leaders=(drawn,), votes=votes, movers=movers, drawn=True)
 
 
 def _another_round(opening: Opening, state: State) -> State:
@@ -903,6 +935,8 @@ def _sums(opening: Opening, state: State) -> str:
     said = f"weighted {_listed(_weighted(opening, state))}"
     if state.phase == DELIBERATING:
         return f"{said}: a tie, so the judges deliberate one round"
+    if state.drawn:
+        return f"{said}: still a tie, so the seed draws {state.leaders[0]}"
     return f"{said}: {_and(state.leaders)} lead{'s' * (len(state.leaders) == 1)}"
 
 
@@ -953,6 +987,14 @@ def _without(opening: Opening, state: State, silent: str) -> Answer:
         after = state._replace(left_out=(*state.left_out, *names), movers=())
         after = _open(opening, after) if state.phase == JUDGING else _ranked(opening, after)
         code, what = "left-out", f"{_and(names)} judge{'s' * (len(names) == 1)} no more"
+    elif state.phase == DECIDING and set(_judges(opening, state)) > set(names):
+        after = state._replace(left_out=(*state.left_out, *names), movers=())
+        after = _voted(opening, after) or _drawn(opening, after)
+        code, what = "left-out", f"{_and(names)} judge{'s' * (len(names) == 1)} no more"
+    elif state.phase == CLOSING:
+        after = state._replace(phase=DONE, movers=())
+        rule = Rule("closed", "winner-stands", f"{silent}: the winner stands, so {opening.session} is DONE")
+        return after, (rule, Notify((*opening.names, HUMAN)), Close(DONE, "nobody said [DONE]"))
     elif state.phase == DELIBERATING:
         after = _ranked(opening, state._replace(deliberated=_judges(opening, state), movers=()))
         code, what = "scores-stand", "the scores stand"
@@ -1096,12 +1138,15 @@ def artifact_in(body: str) -> str | None:
 
 def final_status(opening: Opening, state: State, output: str) -> tuple[tuple[str, str], ...]:
     """Give the lines of the final status, as the seed prints them; `output` is a path or `none`."""
-    sums = _listed(_plain_sums(opening, state)) if state.leaders else ""
-    weighted = _listed(_weighted(opening, state)) if state.leaders else ""
+    scored = {one.entry for one in state.scores if one.points}
+    complete = bool(state.entries) and scored >= {one.name for one in state.entries}
+    sums = _listed(_plain_sums(opening, state)) if complete else ""
+    weighted = _listed(_weighted(opening, state)) if complete else ""
     more = (
         ("WEIGHTED", weighted),
         ("FORFEITED", ", ".join(state.forfeited)),
         ("NAMED", ", ".join(one.name for one in state.entries if one.named)),
+        ("TIE", "drawn by the seed" if state.drawn else ""),
         ("ROUNDS", str(state.round) if state.round > 1 else ""),
     )
     return (

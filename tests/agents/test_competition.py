@@ -629,6 +629,75 @@ def test_a_seal_that_is_none_of_the_sessions_says_nothing():
     assert table.step(Unsealed("f" * 64, table.event("R", "CC", "ENTRY", "x"))) is None
 
 
+# -- what a tester found ------------------------------------------------------------------------------
+
+
+def test_nobody_enters_or_scores_with_a_seal_that_the_ledger_holds_already():
+    table = Table()
+    table.enter("CC", "mine", sealed=True)
+    for digest in (table.state.entries[0].sealed, SEEDS[0]):
+        event = table.event("B", "CX", "ENTRY", "x")._replace(sealed=digest)
+        assert table.step(event).code == "copied-seal"
+
+
+def test_no_sealed_entry_is_scored_by_name_before_the_reveal():
+    table = Table()
+    table.enter("CC", sealed=True)
+    table.enter("CX")
+    assert "no entry CC: there are Entry-1, Entry-2" in table.score("GM", "CC", 7, 7).why
+    assert table.score("GM", "CX", 7, 7).verdict == "accepted"  # that one stands in the ledger
+
+
+def test_a_criterion_scored_twice_is_named():
+    rule = at(JUDGING).post("GM", "SCORE", "ENTRY: CC\nClear: 8\nClear: 2\nShort: 3\nNOTES: x")
+    assert (rule.code, "two scores for clear" in rule.why) == ("twice", True)
+
+
+def test_a_decision_that_names_nobody_is_told_what_to_add():
+    assert "write `SELECTED: NAME`" in at(DECIDING).post("GM", "WINNER", "I like it").why
+
+
+def test_a_draw_is_said():
+    table = at(DELIBERATING)
+    rule = table.score("GM", "CX", 7, 7)
+    assert f"still a tie, so the seed draws {table.state.leaders[0]}" in rule.why
+    assert table.status()["TIE"] == "drawn by the seed"
+
+
+def test_silence_after_the_winner_stands_does_not_undo_the_competition():
+    table = at(CLOSING)
+    table.wait(3)
+    assert table.close == Close(DONE, "nobody said [DONE]")
+
+
+def test_a_silent_judge_does_not_keep_the_others_from_naming_the_winner():
+    table = Table(opening_for(judges=("GM", "AG")))
+    for name in ("CC", "CX"):
+        table.enter(name)
+    for judge, entry in product(("GM", "AG"), ("CC", "CX")):
+        table.score(judge, entry, 5 + (entry == "CX"), 5)
+    table.winner("GM", "CX")
+    assert table.wait(3).code == "left-out"
+    assert table.state.phase == CLOSING
+
+
+def test_a_plain_block_is_told_the_tag_that_is_due_or_that_nothing_is():
+    table = at(ENTERING)
+    assert "write [ENTRY - CC]" in table.post("CC", "COMPETITOR", "words").why
+    assert "waits for nothing from GM now" in table.post("GM", "JUDGE", "words").why
+
+
+def test_scores_that_were_given_stand_in_the_status_though_nobody_won():
+    table = Table(opening_for(min_score="90%"))
+    for _ in (1, 2, 3):
+        for name in ("CC", "CX"):
+            table.enter(name)
+        for name in ("CC", "CX"):
+            table.score("GM", name, 5, 5)
+    table.wait()
+    assert (table.status()["WINNER"], table.status()["SCORES"]) == ("none", "CC=10, CX=10")
+
+
 # -- in any order -------------------------------------------------------------------------------------
 
 MARKS = {
