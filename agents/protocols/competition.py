@@ -305,7 +305,7 @@ def _refusal(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
         return "wrong-role", f"{event.author} is {role}, not {quoted(claimed)}"
     due = DUE.get(state.phase, "")
     if said not in TAGS or said in ROLES:
-        meant = "" if said in ("", *ROLES) else nearest(said, TAGS[:-2])
+        meant = "" if said in ("", *ROLES) else nearest(said, TAGS[:-2]) or ""
         if not meant and TAKES.get((state.phase, due)) == role:
             meant = due
         what = f"[{quoted(said)}]" if said and said not in ROLES else "a block without a tag"
@@ -341,7 +341,7 @@ def _refusal(opening: Opening, state: State, event: Posted) -> tuple[str, str]:
 def _known_seals(opening: Opening, state: State) -> set[str]:
     """Give the hashes that stand for texts of this session: nobody else's block may carry one of them."""
     pinned = {opening.option(_seed_field(number)) for number in range(1, MAX_ROUNDS + 1)}
-    return pinned | {one.sealed for one in (*state.entries, *state.scores)}
+    return pinned | {one.sealed for one in state.entries} | {one.sealed for one in state.scores}
 
 
 def _check_challenge(opening: Opening, state: State, event: Posted) -> tuple[str, str]:  # noqa: ARG001
