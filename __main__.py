@@ -33,6 +33,7 @@ COMMANDS = {
     "wait": "agents.commands.talk",
     "up": "agents.commands.running",
     "run": "agents.commands.running",
+    "compete": "agents.commands.compete",
     "demo": "agents.commands.running",
 }
 

@@ -8,7 +8,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -33,6 +33,40 @@ class Answer(NamedTuple):
     timed_out: bool
     error: str  # one line
     elapsed_s: float
+    cut: bool = False  # whether head and tail alone were kept
+
+
+class Kept:
+    """What is kept of a stream that may have no end: so many bytes of its head and of its tail."""
+
+    def __init__(self, head_bytes: int, tail_bytes: int) -> None:
+        """Begin with nothing."""
+        self._head_bytes, self._tail_bytes = head_bytes, tail_bytes
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.size_bytes = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take what was printed next."""
+        self.size_bytes += len(chunk)
+        room = self._head_bytes - len(self._head)
+        self._head += chunk[:room]
+        if self._tail_bytes:
+            self._tail += chunk[room:]
+            del self._tail[: -self._tail_bytes]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something between head and tail is gone."""
+        return self.size_bytes > self._head_bytes + self._tail_bytes
+
+    def text(self) -> str:
+        """Give what was kept; a cut is marked, what is not UTF-8 is replaced."""
+        if not self.is_cut or not self._tail_bytes:
+            return (self._head + self._tail).decode("utf-8", "replace")
+        lost = self.size_bytes - len(self._head) - len(self._tail)
+        mark = f"\n[... {lost} bytes were cut here ...]\n"
+        return self._head.decode("utf-8", "replace") + mark + self._tail.decode("utf-8", "replace")
 
 
 class CommandRunner:
@@ -51,8 +85,13 @@ class CommandRunner:
         timeout_s: float,
         max_output_bytes: int = 262144,
         grace_s: float = 2.0,
+        cuts: bool = False,
+        watch: Callable[[str], None] | None = None,
     ) -> None:
         """Take an argument vector, no shell, and all of the environment that the command is to see.
+
+        Output over the cap ends the turn; with `cuts` its head and tail are kept instead, and the cut is marked.
+        `watch` is told `+GROUP` when a process group begins and `-GROUP` when it has ended.
 
         Raises UsageError where the vector is empty.
         """
@@ -60,7 +99,8 @@ class CommandRunner:
             raise UsageError("there is no command to run")
         self._argv, self._cwd, self._env = tuple(argv), os.fspath(cwd), dict(env)
         self._timeout_s, self._grace_s = timeout_s, grace_s
-        self._max_output_bytes = max_output_bytes
+        self._max_output_bytes, self._cuts = max_output_bytes, cuts
+        self._watch = watch or (lambda _: None)
         self._late = f"time-out after {timeout_s:g} s"
         self._stopped = False
 
@@ -71,7 +111,10 @@ class CommandRunner:
         others of its process group are gone.
         """
         began = time.monotonic()
-        group = _Group(prompt.encode("utf-8", "replace"), self._max_output_bytes)
+        tail_bytes = self._max_output_bytes // 2 if self._cuts else 0
+        kept = Kept(self._max_output_bytes - tail_bytes, tail_bytes)
+        group = _Group(prompt.encode("utf-8", "replace"), kept)
+        unstarted = "not yet"
         try:
             unstarted = self._start(group)
             error = unstarted or self._attend(group, began + self._timeout_s)
@@ -80,12 +123,15 @@ class CommandRunner:
             raise
         finally:
             group.end()
+            if not unstarted:
+                self._watch(f"-{group.number}")
         return Answer(
-            text=group.output.decode("utf-8", "replace"),
+            text=group.kept.text(),
             exit_code=None if unstarted else group.exit_code,
             timed_out=error == self._late,
             error=error or group.complaint(),
             elapsed_s=time.monotonic() - began,
+            cut=group.kept.is_cut,
         )
 
     def stop(self) -> None:
@@ -104,6 +150,7 @@ class CommandRunner:
             return _visible(f"cannot start {self._argv[0]}: {error.strerror}{place}")
         except ValueError as error:  # a NUL or a lone surrogate among the arguments
             return _visible(f"cannot start {self._argv[0]}: {error}")
+        self._watch(f"+{group.number}")
         return ""
 
     def _attend(self, group: "_Group", deadline: float) -> str:
@@ -126,7 +173,7 @@ class CommandRunner:
 
     def _objection(self, group: "_Group", *, exited: bool, late: bool) -> str:
         """Say why the turn has to end now, if it has to."""
-        if group.is_over_cap:
+        if group.kept.is_cut and not self._cuts:
             return f"output over the cap of {self._max_output_bytes} bytes"
         if exited:
             return ""
@@ -138,12 +185,10 @@ class CommandRunner:
 class _Group:
     """A process group of its own: the command that leads it, and the three pipes to that."""
 
-    def __init__(self, prompt: bytes, max_output_bytes: int) -> None:
+    def __init__(self, prompt: bytes, kept: Kept) -> None:
         from selectors import DefaultSelector
 
-        self.output = bytearray()
-        self.is_over_cap = False
-        self._max_output_bytes = max_output_bytes
+        self.kept = kept
         self._errors = b""
         self._unsent = memoryview(prompt)
         self._pipes = DefaultSelector()
@@ -237,6 +282,11 @@ class _Group:
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return _visible(f"{what}: {last}" if last else what)
 
+    @property
+    def number(self) -> int:
+        """The group's number; 0 where it never started."""
+        return self._pid()
+
     def _pid(self) -> int:
         """Give the number of the leader and its group; 0 where there never was one."""
         leader = self._leader
@@ -253,10 +303,7 @@ class _Group:
             self._close(pipe)
 
     def _hear(self, pipe: IO[bytes]) -> None:
-        chunk = self._take(pipe)
-        room = self._max_output_bytes - len(self.output)
-        self.output += chunk[:room]
-        self.is_over_cap |= len(chunk) > room
+        self.kept.add(self._take(pipe))
 
     def _overhear(self, pipe: IO[bytes]) -> None:
         self._errors = (self._errors + self._take(pipe))[-STDERR_BYTES:]

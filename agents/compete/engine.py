@@ -1,0 +1,150 @@
+"""A run from its claim on a folder to its files: shared by the first start and `--resume`."""
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...bus.locks import Lock
+from ...parsers.errors import NotFound
+from ...workspace.files import make_folder, read_regular, write_whole
+from .layout import STAGES
+from .oracle import ask_oracle
+from .outputs import HANDOFF_ACTIONS, write_outputs
+from .policy import Plan
+from .records import estimator, looper_logs, route
+from .run import Limits, Run
+from .selection import Selection
+from .workers import CommandWorker, Reaper, mock_command
+
+SHARE_AT_LEAST = 1000  # bytes of one errand's output: less says nothing
+
+
+class Settings(NamedTuple):
+    """All that a run was asked for; kept in its folder, so that `--resume` needs nothing else."""
+
+    task: str
+    plan: Plan
+    competition_id: str
+    runner: str
+    command: str
+    verifier: str
+    oracle: str
+    max_output_mb: float
+    timeout_s: float
+    handoff: str
+    source_item_id: str = ""
+    source_loop_id: str = ""
+
+
+def saved_settings(output: Path) -> Settings:
+    """Give the settings of a run that was begun; NotFound where there is none."""
+    data = read_regular(output / "settings.json")
+    if data is None:
+        raise NotFound("there is no run to resume", where=str(output), then="begin one without --resume")
+    values = json.loads(data)
+    plan = Plan(**values["plan"])
+    reasons = tuple((field, why) for field, why in plan.reasons)
+    plan = plan._replace(candidate_ids=tuple(plan.candidate_ids), reasons=reasons)
+    return Settings(**{**values, "plan": plan})
+
+
+def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
+    """Take a new folder for a run; NotFound (not available) for one in use, or where there is no space."""
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        then = "name another folder, or go on with that run by --resume"
+        raise NotFound("the output folder holds something", where=str(output), then=then)
+    make_folder(output)
+    free_gb = shutil.disk_usage(output).free / 1e9
+    if free_gb < min_free_gb:
+        then = "free some space, or give a lower --min-free-gb"
+        raise NotFound(f"{free_gb:.1f} GB are free, less than {min_free_gb:g}", where=str(output), then=then)
+    values = {**settings._asdict(), "plan": settings.plan._asdict()}
+    write_whole(output / "settings.json", (json.dumps(values, indent=2) + "\n").encode())
+
+
+def carry_out(
+    output: Path, settings: Settings, jobs: int | None, tell: Callable[[str], None]
+) -> tuple[dict[str, Any], Selection]:
+    """Take a run to its end; give its manifest and the selection. NotFound where another process is at it."""
+    lock = Lock(output / ".lock")
+    if not lock.try_take():
+        raise NotFound("a run is going on in that folder", where=str(output), then="wait for its end")
+    plan, began = settings.plan, time.time()
+    files = len(plan.candidate_ids) * (len(STAGES) + 2)  # the proposal and the revision are kept twice
+    share = max(SHARE_AT_LEAST, int(settings.max_output_mb * 1e6 / files))
+    reaper = Reaper()
+    worker = CommandWorker(
+        settings.command if settings.runner == "command" else mock_command(),
+        timeout_s=settings.timeout_s,
+        max_output_bytes=share,
+        watch=reaper.watch,
+    )
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    limits = Limits(jobs or len(plan.candidate_ids), settings.verifier, settings.competition_id, share)
+    try:
+        run = Run(plan, settings.task, output, worker, limits, tell)
+        run.stages()
+        verdicts = {}
+        for name in run.alive if settings.oracle else ():
+            tell(f"oracle: {name}")
+            values = run.values(name, "oracle")
+            verdicts[name] = ask_oracle(
+                settings.oracle, values, output / name, settings.timeout_s, reaper.watch
+            )
+        evidence, selection = run.selection(verdicts)
+        ref = limits.competition_id
+        texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
+        records = [
+            estimator(plan, ref, len(settings.task) // 1024, bool(settings.oracle)),
+            route(plan, ref, settings.runner),
+            *looper_logs(ref, evidence, texts),
+        ]
+        manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
+        run.clear()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        worker.stop()
+        reaper.close()
+        lock.close()
+    return manifest, selection
+
+
+def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any]:
+    plan = settings.plan
+    return {
+        "schema_version": 1,
+        "competition_id": limits.competition_id,
+        "task": settings.task,
+        "question_type": plan.question_type,
+        "competition_shape": plan.competition_shape,
+        "selection_mode": plan.selection_mode,
+        "artifact_layout": plan.artifact_layout,
+        "budget": {
+            "budget_workers": plan.budget_workers,
+            "proposal_count": plan.proposal_count,
+            "choose_count": plan.chosen,
+            "max_output_mb": settings.max_output_mb,
+            "timeout_s": settings.timeout_s,
+            "jobs": limits.jobs,
+        },
+        "candidate_ids": list(plan.candidate_ids),
+        "stages": list(STAGES),
+        "failure_policy": "all_settled",
+        "handoff": {
+            "mode": settings.handoff,
+            "may_mark_x": False,
+            "actions": list(HANDOFF_ACTIONS),
+            "source_item_id": settings.source_item_id,
+            "source_loop_id": settings.source_loop_id,
+        },
+        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
+        "ended_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }

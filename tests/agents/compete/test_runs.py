@@ -1,0 +1,313 @@
+"""Runs with real commands that behave, hang, crash, shout, cheat and die: the run ends, and says why."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from moot.tests.conftest import MOOT
+
+THREE_WAY = ("--competition-shape", "three_way_challenge", "--min-free-gb", "0")
+TOP_LEVEL = {
+    "classification.md", "verification.md", "selected.json", "rejected.json", "synthesis.md", "final_repairs.md",
+    "records.jsonl", "compete_manifest.json", "summary.md", "best_run.txt",
+}  # fmt: skip
+AGENT = r"""
+import os, re, sys
+stage, me, out = sys.argv[1:4]
+prompt = sys.stdin.read()
+if stage == "peer_review_round_2":
+    others = [name for name in ("run_a", "run_b", "run_c") if name != me]
+    print("selected_candidate_id: " + (VOTES.get(me) or others[0]))
+elif stage == "initial_verification":
+    print("VERDICT: pass")
+else:
+    print(f"{stage} of {me}")
+"""
+
+
+@pytest.fixture
+def work(bare):
+    """Give a repository in which commands may be written and runs be made."""
+    return bare
+
+
+def agent(work, special="", votes=None):
+    """Write an agent's program, with a special behaviour first; give its command template."""
+    path = work.top / "agent program.py"  # a path with a space
+    path.write_text(
+        f"VOTES = {votes or {}}\n"
+        + AGENT.replace("prompt = sys.stdin.read()\n", f"prompt = sys.stdin.read()\n{special}\n")
+    )
+    return f"'{sys.executable}' '{path}' {{stage}} {{candidate_id}} {{output_file}}"
+
+
+def compete(work, command, *more, code=0):
+    arguments = (
+        "compete",
+        "--task",
+        "Name it",
+        "--output",
+        "run",
+        *THREE_WAY,
+        "--runner",
+        "command",
+        "--command",
+        command,
+        *more,
+    )
+    done = work.run(*arguments)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return work.top / "run"
+
+
+def manifest(folder):
+    return json.loads((folder / "compete_manifest.json").read_text())
+
+
+def left_behind(word):
+    done = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    return [line for line in done.stdout.splitlines() if word in line and "ps -eo" not in line]
+
+
+@pytest.mark.parametrize(
+    ("layout", "files"),
+    [
+        (
+            "native",
+            (
+                "result",
+                "verification",
+                "peer_review_round_1",
+                "revision_round_1",
+                "peer_review_round_2",
+                "repair_synthesis",
+            ),
+        ),
+        (
+            "old_three_way",
+            (
+                "result",
+                "verification",
+                "critique_round_1",
+                "update_round_1",
+                "critique_round_2",
+                "final_repair",
+            ),
+        ),
+    ],
+)
+def test_the_mock_run_leaves_the_files_of_its_layout_and_they_agree(work, layout, files):
+    work.ok("compete", "--task", "Improve it", "--output", "run", *THREE_WAY, "--artifact-layout", layout)
+    folder = work.top / "run"
+    for name in ("run_a", "run_b", "run_c"):
+        assert {path.stem for path in (folder / name).glob("*.md")} == set(files)
+        assert (folder / name / "implementation").is_dir()
+    assert {path.name for path in folder.iterdir()} >= TOP_LEVEL
+    said = manifest(folder)
+    best = (folder / "best_run.txt").read_text().strip()
+    assert json.loads((folder / "selected.json").read_text()) == {"selected_ids": [best]}
+    assert said["selection"]["selected_ids"] == [best]
+    assert said["handoff"]["may_mark_x"] is False
+    assert said["status"] == "selected"
+    records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    assert [one["record"] for one in records][:2] == ["EstimatorPolicy", "RouteDecision"]
+
+
+def test_a_coverage_run_unites_the_findings_of_all(work):
+    union = (
+        "--question-type",
+        "coverage",
+        "--selection-mode",
+        "coverage_union",
+        "--choose-count",
+        "all-valid",
+    )
+    plain = ("--task", "Find the risks", "--output", "run", "--min-free-gb", "0", "--budget-workers", "4")
+    work.ok("compete", *plain, *union)
+    text = (work.top / "run" / "synthesis.md").read_text()
+    assert "found by proposal_001, proposal_002" in text
+    assert len(json.loads((work.top / "run" / "selected.json").read_text())["selected_ids"]) == 4
+
+
+SPECIAL = {
+    "exits": ('if me == "run_b" and stage == "proposal": sys.exit(1)', "proposal: exit code 1"),
+    "exits late": (
+        'if me == "run_b" and stage == "repair_synthesis": sys.exit(1)',
+        "repair_synthesis: exit code 1",
+    ),
+    "silent": (
+        'if me == "run_b" and stage == "revision_round_1": sys.exit(0)',
+        "revision_round_1: it printed nothing",
+    ),
+    "hangs": ('import time\nif me == "run_b" and stage == "proposal": time.sleep(600)', "time-out after 2 s"),
+    "ignores": (
+        'import signal, time\nif me == "run_b" and stage == "proposal":\n'
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
+        "time-out after 2 s",
+    ),
+    "child": (
+        'import subprocess, time\nif me == "run_b" and stage == "proposal":\n'
+        '    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(613)"]); time.sleep(600)',
+        "time-out after 2 s",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_candidate_that_fails_is_out_alone_and_nothing_of_it_is_left(work, kind):
+    special, why = SPECIAL[kind]
+    began = time.monotonic()
+    folder = compete(work, agent(work, special), "--timeout-s", "2")
+    assert time.monotonic() - began < 60
+    assert why in (folder / "run_b" / "failure.md").read_text()
+    assert why in (folder / "summary.md").read_text()
+    assert (folder / "best_run.txt").read_text() == "run_a\n"
+    assert not left_behind("time.sleep(613)")
+
+
+def test_where_all_fail_there_is_a_summary_and_no_best_run(work):
+    folder = compete(work, "false", code=3)
+    assert "No valid candidate" in (folder / "summary.md").read_text()
+    assert not (folder / "best_run.txt").exists()
+    assert manifest(folder)["status"] == "failed"
+
+
+def test_votes_for_oneself_and_quoted_votes_do_not_count(work):
+    quoting = "run_b\n> selected_candidate_id: run_c"
+    command = agent(work, votes={"run_c": "run_c", "run_a": quoting, "run_b": "run_a"})
+    folder = compete(work, command)
+    assert "void vote of run_c: a vote for oneself" in (folder / "summary.md").read_text()
+    assert {one["voter"]: one["choice"] for one in manifest(folder)["votes"]}["run_a"] == "run_b"
+
+
+def test_a_result_that_another_candidate_empties_is_put_back_and_all_that_ran_are_named(work):
+    special = (
+        'if me == "run_c" and stage == "peer_review_round_1":\n'
+        '    open(out.replace("run_c", "run_a").replace("peer_review_round_1", "result"), "w")'
+    )
+    folder = compete(work, agent(work, special))
+    assert (folder / "run_a" / "result.md").read_text() == "proposal of run_a\n"
+    assert (
+        "run_a/result.md was changed, and put back; then ran run_a, run_b, run_c"
+        in (folder / "summary.md").read_text()
+    )
+
+
+def test_an_x_by_a_candidate_accepts_nothing(work):
+    folder = compete(work, agent(work, 'if stage == "revision_round_1": print("- [x] all done")'))
+    assert "wrote [x]" in (folder / "summary.md").read_text()
+    assert "[x]" not in (folder / "synthesis.md").read_text()
+
+
+def test_text_in_a_task_runs_nothing_and_other_braces_are_left_alone(work):
+    command = "printf '%s' {candidate_id} '{not_ours}' ; cat > /dev/null"
+    arguments = (
+        "compete",
+        "--task",
+        "$(touch pwned) `touch pwned` {stage}",
+        "--output",
+        "a $(touch pwned) b",
+        *THREE_WAY,
+    )
+    work.ok(*arguments, "--runner", "command", "--command", command)
+    folder = work.top / "a $(touch pwned) b"
+    assert (folder / "run_a" / "result.md").read_text() == "run_a{not_ours}"
+    assert not list(work.top.rglob("pwned"))
+
+
+@pytest.mark.parametrize("byte", ["x", "\\xff"])
+def test_output_without_end_is_cut_and_takes_little_memory_and_disk(work, byte):
+    (work.top / "shout.py").write_text(f"import os\nfor _ in range(1600): os.write(1, b'{byte}' * 65536)")
+    code = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); "
+    code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(done.returncode)"
+    arguments = ("compete", "--task", "Name it", "--output", "run", *THREE_WAY, "--max-output-mb", "20")
+    command = f"'{sys.executable}' '{work.top}/shout.py'"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *MOOT, *arguments, "--runner", "command", "--command", command],
+        cwd=work.top, env=work.env, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[-1]) < 100 * 1024
+    folder = work.top / "run"
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 25_000_000
+    assert "output was cut: run_a/proposal" in (folder / "summary.md").read_text()
+    assert "bytes were cut here" in (folder / "run_a" / "result.md").read_text()
+
+
+def test_an_oracles_verdict_comes_before_votes_and_its_worst_score_counts(work):
+    count = work.top / "count"
+    oracle = f"grep -q run_c {{output_file}} && echo x >> '{count}' && echo SCORE: $(wc -l < '{count}')"
+    folder = compete(work, agent(work), "--oracle-command", oracle)
+    assert (folder / "best_run.txt").read_text() == "run_c\n"
+    assert manifest(folder)["verdicts"]["run_c"]["score"] == 1.0
+    assert manifest(folder)["verdicts"]["run_a"]["oracle"] == "fail"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("stage", ["proposal", "peer_review_round_2"])
+def test_a_run_that_is_killed_leaves_no_process_and_resumes_to_the_same_selection(work, number, stage):
+    marker = work.top / "go"
+    wait = (
+        f'import time\nif stage == "{stage}" and not os.path.exists({str(marker)!r}):\n'
+        f'    open({str(work.top)!r} + "/" + me, "w"); time.sleep(617)'
+    )
+    command = agent(work, wait, votes={"run_a": "run_c", "run_b": "run_c"})
+    arguments = (
+        "compete",
+        "--task",
+        "Name it",
+        "--output",
+        "run",
+        *THREE_WAY,
+        "--runner",
+        "command",
+        "--command",
+        command,
+    )
+    process = subprocess.Popen([*MOOT, *arguments], cwd=work.top, env=work.env, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not all((work.top / name).exists() for name in ("run_a", "run_b", "run_c")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(number)
+    process.wait()
+    while left_behind("agent program.py"):
+        assert time.monotonic() < deadline, left_behind("agent program.py")
+        time.sleep(0.02)
+    assert not (work.top / "run" / "best_run.txt").exists()
+    assert "holds something" in work.fails(4, *arguments)
+    marker.touch()
+    work.ok("compete", "--resume", "--output", "run")
+    assert (work.top / "run" / "best_run.txt").read_text() == "run_c\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--task", "x", "--budget-workers", "0"], 2, "--budget-workers is 0"),
+        (["--task", "x", "--choose-count", "some"], 2, "'some' is no count"),
+        (["--task", " "], 2, "there is no task"),
+        (["--task", "x", "--runner", "command"], 2, "give --command TEMPLATE"),
+        (["--resume"], 2, "which run?"),
+        (["--resume", "--output", "nowhere"], 4, "no run to resume"),
+        (["--task", "x", "--min-free-gb", "999999", "--output", "x"], 4, "GB are free"),
+        (["--task", "x", "--question-type", "audits"], 2, "did you mean audit"),
+    ],
+)
+def test_bad_input_is_one_line(work, arguments, code, says):
+    assert says in work.fails(code, "compete", *arguments)
+
+
+def test_stages_run_side_by_side(work):
+    command = agent(work, "import time; time.sleep(0.5)")
+    began = time.monotonic()
+    folder = compete(work, command)
+    elapsed = time.monotonic() - began
+    one_by_one = sum(manifest(folder)["elapsed_s"].values())
+    assert elapsed < one_by_one * 0.7
+    assert os.path.exists(folder / "best_run.txt")
