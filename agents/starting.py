@@ -55,7 +55,7 @@ def start_session(
     pinned = tuple((key, referee.seals.put(secrets.token_hex(16))) for key in rules.seeds(prompt))
     opening = opening._replace(
         options=(*opening.options, *pinned),
-        session=_new_name(referee, rules.SHORT),
+        session=new_name(referee, rules.SHORT),
         turn_timeout_s=turn_timeout_s or referee.settings.limits.turn_timeout_s,
     )
     notes = []
@@ -65,19 +65,25 @@ def start_session(
         kept = f"{referee.workspace.folder.name}/runs/{opening.session}/"
         notes.append(f"the prompt names no `Output: PATH`, so the result is kept in {kept}")
     first = rules.waiting_for(rules.begin(opening, 0))
-    head = f"{opening.session} open, {moves_next(first)}"
+    open_session(referee, by, text, opening, first, moves_next(first))
+    return Started(opening, first, tuple(notes))
+
+
+def open_session(
+    referee: Referee, by: str, text: str, opening: Opening, first: Iterable[str], follows: str
+) -> None:
+    """Write the words that ask for a session, and the ruling that opens it, in one."""
     referee.post(
         Draft(by, f"[{by}] begins {opening.session}", text),
         Draft(
             REFEREE,
-            f"[{REFEREE}] {head}",
+            f"[{REFEREE}] {opening.session} open, {follows}",
             write_opening(opening),
             session=opening.session,
             re=PREVIOUS,
             facts=(("ruling", f"opened/{opening.protocol}"), ("next", ",".join(first))),
         ),
     )
-    return Started(opening, first, tuple(notes))
 
 
 def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, ...]) -> Opening:
@@ -114,7 +120,7 @@ def plan(workspace: Workspace, rules: Rules, prompt: Prompt, roster: tuple[str, 
     )
 
 
-def _new_name(referee: Referee, short: str) -> str:
+def new_name(referee: Referee, short: str) -> str:
     """Give a session name that this ledger has not seen: four digits, more where they are taken."""
     digits = 4
     while True:

@@ -127,6 +127,8 @@ def session_json(session: Session) -> dict[str, Any]:
 
 def moves_next(names: Sequence[str]) -> str:
     """Say whose move it is: `CC moves next`, `CC and CX move next`."""
+    if not names:
+        return "it goes on by itself"
     return f"{' and '.join(names)} move{'s' * (len(names) == 1)} next"
 
 

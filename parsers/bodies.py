@@ -9,6 +9,8 @@ GRAMMARS = {
     "ENTRY": ("entry", "entry_of"),
     "SCORE": ("score", "scores_of"),
     "WINNER": ("winner", "winner_of"),
+    "STAGE": ("stage", "stage_of"),
+    "SELECTION": ("stage", "selection_of"),
 }
 
 

@@ -14,7 +14,7 @@ RESERVED = frozenset({"REFEREE", "HUMAN", "ALL"})
 TAGS = frozenset(
     {
         "PEER_A", "PEER_B", "DONE", "INCOMPLETE", "ACK", "CHALLENGE", "ENTRY", "SCORE", "WINNER",
-        "COMPETITOR", "JUDGE",
+        "COMPETITOR", "JUDGE", "MASTER", "CANDIDATE", "STAGE", "SELECTION",
     }
 )  # fmt: skip
 """Words that a header uses for what a block is, or for the part that its author plays."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from ...bus.messages import HUMAN
 from ...parsers.errors import Refused, UsageError
 from ...parsers.screen import visible
-from ...workspace.options import Seconds
+from ...workspace.options import Seconds, in_workspace
 from ..compete.engine import Settings, carry_out, claim, saved_settings
 from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Wishes, plan_for
 
@@ -93,12 +94,14 @@ def _count(text: str) -> int | str | None:
 @click.option("--source-item-id", "source_item_id", default="", metavar="ID")
 @click.option("--source-loop-id", "source_loop_id", default="", metavar="ID")
 @click.option("--resume", "resume", is_flag=True, help="Go on with the run in --output that was killed.")
+@click.option("--as", "by", metavar="NAME", default=HUMAN, help="Who runs it (default the human).")
+@in_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
 def compete(
     task: str | None, output: Path | None, budget_workers: int, proposal_count: str, choose_count: str,
     question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, verifier: str,
     oracle: str | None, max_output_mb: float, min_free_gb: float, timeout_s: float, jobs: int | None,
-    handoff: str, source_item_id: str, source_loop_id: str, resume: bool, as_json: bool,
+    handoff: str, source_item_id: str, source_loop_id: str, resume: bool, by: str, pinned: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Let n workers make m proposals, review and revise each other's, and choose k, or unite all that is valid.
 
@@ -127,9 +130,12 @@ def compete(
         )  # fmt: skip
         claim(output, min_free_gb, settings)
     quiet = as_json or not sys.stderr.isatty()
-    manifest, selection = carry_out(
-        output.resolve(), settings, jobs, lambda line: None if quiet else click.echo(visible(line), err=True)
-    )
+
+    def tell(line: str) -> None:
+        if not quiet:
+            click.echo(visible(line), err=True)
+
+    manifest, selection = carry_out(output.resolve(), settings, jobs, tell, pinned=pinned, by=by)
     where = output / "summary.md"
     if as_json:
         click.echo(json.dumps(manifest))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...bus.locks import Lock
+from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound
 from ...workspace.files import make_folder, read_regular, write_whole
 from .layout import STAGES
@@ -18,8 +19,10 @@ from .policy import Plan
 from .records import estimator, looper_logs, route
 from .run import Limits, Run
 from .selection import Selection
+from .story import tell_story
 from .workers import CommandWorker, Reaper, mock_command
 
+SILENCE_S = 900  # a stage takes its time-out and a little; a run that is silent for longer was killed
 SHARE_AT_LEAST = 1000  # bytes of one errand's output: less says nothing
 
 
@@ -67,7 +70,13 @@ def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
 
 
 def carry_out(
-    output: Path, settings: Settings, jobs: int | None, tell: Callable[[str], None]
+    output: Path,
+    settings: Settings,
+    jobs: int | None,
+    tell: Callable[[str], None],
+    *,
+    pinned: str | None = None,
+    by: str = HUMAN,
 ) -> tuple[dict[str, Any], Selection]:
     """Take a run to its end; give its manifest and the selection. NotFound where another process is at it."""
     lock = Lock(output / ".lock")
@@ -91,7 +100,9 @@ def carry_out(
     limits = Limits(jobs or len(plan.candidate_ids), settings.verifier, settings.competition_id, share)
     try:
         run = Run(plan, settings.task, output, worker, limits, tell)
-        run.stages()
+        timeout_s = max(int(settings.timeout_s) + 60, SILENCE_S)
+        story = tell_story(run, Path.cwd(), pinned, by, timeout_s)
+        run.stages(lambda stage, names: story.stage(run, stage, names) if story else None)
         verdicts = {}
         for name in run.alive if settings.oracle else ():
             tell(f"oracle: {name}")
@@ -109,6 +120,9 @@ def carry_out(
         ]
         manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
         run.clear()
+        if story:
+            story.selection(run, selection)
+            tell(f"the ledger tells it: moot log --in {story.session}")
     finally:
         signal.signal(signal.SIGTERM, before)
         worker.stop()

@@ -65,8 +65,11 @@ class Run:
 
     # -- the stages -------------------------------------------------------------------------------
 
-    def stages(self) -> None:
-        """Go through all stages; a candidate that fails at one takes no part in the next."""
+    def stages(self, after: Callable[[str, list[str]], None]) -> None:
+        """Go through all stages; a candidate that fails at one takes no part in the next.
+
+        `after` is called when a stage is over, with its name and the candidates that took part.
+        """
         for stage in STAGES:
             names = self.alive
             if not names:
@@ -86,6 +89,7 @@ class Run:
             self._check_frozen(todo)
             for name in todo:
                 self._settle(name, stage)
+            after(stage, names)
             self._tell(f"{stage}: done in {time.monotonic() - began:.1f} s")
 
     @property
