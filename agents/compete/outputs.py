@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...parsers.findings import findings_of, merge
+from ...parsers.findings import Finding, findings_of, merge
 from ...workspace.files import write_whole
 from .policy import UNIONS
 from .run import Run
@@ -42,6 +42,7 @@ def write_outputs(
         "verification.md": _verification(evidence),
         "selected.json": _json({"selected_ids": chosen}),
         "rejected.json": _json({"rejected": rejected}),
+        "findings.json": _json({"findings": [one._asdict() for one in united(run, selection)]}),
         "synthesis.md": synthesis(run, selection),
         "final_repairs.md": _final_repairs(run, selection),
         "records.jsonl": "".join(json.dumps(record) + "\n" for record in records),
@@ -88,6 +89,14 @@ def accepted_nothing(text: str) -> str:
     return re.sub(r"\[[xX]\]", "[_]", text)
 
 
+def united(run: Run, selection: Selection) -> tuple[Finding, ...]:
+    """Give the findings of those chosen by a union, merged; nothing where the mode is no union."""
+    if run.plan.selection_mode not in UNIONS:
+        return ()
+    found = {name: findings_of(run.result_of(name)) for name in selection.chosen}
+    return merge(found, ranked=run.plan.selection_mode == "risk_union")
+
+
 def synthesis(run: Run, selection: Selection) -> str:
     """Put together what was chosen: the union of findings, or the chosen results in their order."""
     plan, chosen = run.plan, selection.chosen
@@ -102,15 +111,13 @@ def synthesis(run: Run, selection: Selection) -> str:
         )
         parts = [f"## {titles.get(name, 'Chosen')}: {name}\n\n{text}" for name, text in results.items()]
         return "\n\n".join(parts) + "\n"
-    found = {name: findings_of(text) for name, text in results.items()}
-    united = merge(found, ranked=plan.selection_mode == "risk_union")
     lines = [
         f"{number}. {one.severity or 'unrated'} | {one.location} | {one.claim} | {one.evidence} |"
         f" found by {', '.join(one.found_by)}"
-        for number, one in enumerate(united, 1)
+        for number, one in enumerate(united(run, selection), 1)
     ]
     parts = ["# Findings", "\n".join(lines) or "No candidate gave a `FINDING:` line."]
-    free = {name: text for name, text in results.items() if not found[name]}
+    free = {name: text for name, text in results.items() if not findings_of(text)}
     parts += [f"## {name}, in its own words\n\n{text}" for name, text in free.items()]
     return "\n\n".join(parts) + "\n"
 

@@ -6,9 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+import moot
 from moot.tests.conftest import MOOT
 
 THREE_WAY = ("--competition-shape", "three_way_challenge", "--min-free-gb", "0")
@@ -311,3 +314,37 @@ def test_stages_run_side_by_side(work):
     one_by_one = sum(manifest(folder)["elapsed_s"].values())
     assert elapsed < one_by_one * 0.7
     assert os.path.exists(folder / "best_run.txt")
+
+
+SCHEMAS = Path(moot.__file__).parent / "docs" / "schemas"
+
+
+def check(name, value):
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(value, schema)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        THREE_WAY,
+        ("--question-type", "audit", "--budget-workers", "2", "--min-free-gb", "0"),
+        ("--question-type", "repair", "--min-free-gb", "0", "--runner", "command", "--command", "echo same"),
+        ("--question-type", "seo", "--min-free-gb", "0", "--runner", "command", "--command", "false"),
+    ],
+)
+def test_what_scripts_read_is_as_its_schema_says(work, arguments):
+    work.run("compete", "--task", "x", "--output", "run", *arguments)
+    folder = work.top / "run"
+    for name in ("compete_manifest", "selected", "rejected", "findings"):
+        check(name, json.loads((folder / f"{name}.json").read_text()))
+    records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    for record in records:
+        check("record", record)
+    assert {"EstimatorPolicy", "RouteDecision"} <= {record["record"] for record in records}
+    grains = {record["grain"] for record in records if record["record"] == "looper_log"}
+    expected = {"echo same": {"skill", "composition"}, "false": {"skill", "scaffold"}}.get(
+        arguments[-1], set()
+    )
+    assert expected <= grains
