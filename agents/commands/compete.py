@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 
 from ...bus.messages import HUMAN
-from ...parsers.errors import Refused, UsageError
+from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
+from ...parsers.lease import ResourceLease, read_lease, refusal
 from ...parsers.screen import visible
+from ...workspace.files import read_regular
 from ...workspace.options import Seconds, in_workspace
 from ..compete.engine import Settings, carry_out, claim, saved_settings
 from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Wishes, plan_for
@@ -28,6 +30,23 @@ def _count(text: str) -> int | str | None:
         return int(text)
     except ValueError:
         raise UsageError(f"{text!r} is no count", then="give a whole number, auto or all-valid") from None
+
+
+def _lease(handoff: str, file: str | None) -> ResourceLease | None:
+    """Read the lease of a looper's attempt. Without one, or under one that is not active, none may run."""
+    if handoff != "looper_attempt":
+        if file:
+            raise UsageError("a lease is for a looper's attempt", then="add --handoff-mode looper_attempt")
+        return None
+    if not file:
+        raise NotFound("a looper's attempt needs a lease", then="give --lease FILE")
+    data = read_regular(Path(file))
+    if data is None:
+        raise NotFound("there is no such lease", where=file, then="correct --lease")
+    lease = read_lease(data, file)
+    if why := refusal(lease):
+        raise NotFound(why, where=file, then="ask the looper for another one")
+    return lease
 
 
 @click.command(epilog=f"Example: {_EXAMPLE}")
@@ -93,6 +112,15 @@ def _count(text: str) -> int | str | None:
 )
 @click.option("--source-item-id", "source_item_id", default="", metavar="ID")
 @click.option("--source-loop-id", "source_loop_id", default="", metavar="ID")
+@click.option(
+    "--lease", "lease_file", metavar="FILE", help="The ResourceLease, as JSON, of a looper's attempt."
+)
+@click.option(
+    "--worktrees",
+    "worktrees",
+    is_flag=True,
+    help="Give each candidate a git worktree; its patch is the result.",
+)
 @click.option("--resume", "resume", is_flag=True, help="Go on with the run in --output that was killed.")
 @click.option("--as", "by", metavar="NAME", default=HUMAN, help="Who runs it (default the human).")
 @in_workspace
@@ -101,7 +129,8 @@ def compete(
     task: str | None, output: Path | None, budget_workers: int, proposal_count: str, choose_count: str,
     question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, verifier: str,
     oracle: str | None, max_output_mb: float, min_free_gb: float, timeout_s: float, jobs: int | None,
-    handoff: str, source_item_id: str, source_loop_id: str, resume: bool, by: str, pinned: str | None, as_json: bool,
+    handoff: str, source_item_id: str, source_loop_id: str, lease_file: str | None, worktrees: bool,
+    resume: bool, by: str, pinned: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Let n workers make m proposals, review and revise each other's, and choose k, or unite all that is valid.
 
@@ -121,12 +150,13 @@ def compete(
             budget_workers, _count(proposal_count), _count(choose_count), question_type, shape, mode, layout
         )
         plan = plan_for(task or "", wishes)
+        lease = _lease(handoff, lease_file)
         output = (
             output or Path("competition-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         )
         settings = Settings(
             task or "", plan, output.resolve().name, runner, command or "", verifier, oracle or "", max_output_mb,
-            timeout_s, handoff, source_item_id, source_loop_id,
+            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease,
         )  # fmt: skip
         claim(output, min_free_gb, settings)
     quiet = as_json or not sys.stderr.isatty()
@@ -141,5 +171,9 @@ def compete(
         click.echo(json.dumps(manifest))
     elif selection.chosen:
         click.echo(f"{', '.join(selection.chosen)} chosen by {settings.plan.selection_mode}: see {where}")
+    if not selection.chosen and any("wall-clock" in why for _, why in selection.rejected):
+        raise TimeIsUp(
+            "the lease's wall-clock time is over", where=str(where), then="see there how far it came"
+        )
     if not selection.chosen:
         raise Refused("no valid candidate", where=str(where), then="see there why each failed")

@@ -1,6 +1,7 @@
 """A run from its claim on a folder to its files: shared by the first start and `--resume`."""
 
 import json
+import math
 import shutil
 import signal
 import time
@@ -11,12 +12,15 @@ from typing import Any, NamedTuple
 from ...bus.locks import Lock
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound
+from ...parsers.lease import ResourceLease
 from ...workspace.files import make_folder, read_regular, write_whole
+from ...workspace.repository import find_repository
+from ...workspace.worktrees import fingerprint
 from .layout import STAGES
 from .oracle import ask_oracle
 from .outputs import HANDOFF_ACTIONS, write_outputs
 from .policy import Plan
-from .records import estimator, looper_logs, route
+from .records import estimator, lease_records, looper_logs, route
 from .run import Limits, Run
 from .selection import Selection
 from .story import tell_story
@@ -41,6 +45,8 @@ class Settings(NamedTuple):
     handoff: str
     source_item_id: str = ""
     source_loop_id: str = ""
+    worktrees: bool = False
+    lease: ResourceLease | None = None
 
 
 def saved_settings(output: Path) -> Settings:
@@ -52,7 +58,8 @@ def saved_settings(output: Path) -> Settings:
     plan = Plan(**values["plan"])
     reasons = tuple((field, why) for field, why in plan.reasons)
     plan = plan._replace(candidate_ids=tuple(plan.candidate_ids), reasons=reasons)
-    return Settings(**{**values, "plan": plan})
+    lease = ResourceLease(**values["lease"]) if values["lease"] else None
+    return Settings(**{**values, "plan": plan, "lease": lease})
 
 
 def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
@@ -66,6 +73,7 @@ def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
         then = "free some space, or give a lower --min-free-gb"
         raise NotFound(f"{free_gb:.1f} GB are free, less than {min_free_gb:g}", where=str(output), then=then)
     values = {**settings._asdict(), "plan": settings.plan._asdict()}
+    values["lease"] = settings.lease._asdict() if settings.lease else None
     write_whole(output / "settings.json", (json.dumps(values, indent=2) + "\n").encode())
 
 
@@ -85,19 +93,28 @@ def carry_out(
     plan, began = settings.plan, time.time()
     files = len(plan.candidate_ids) * (len(STAGES) + 2)  # the proposal and the revision are kept twice
     share = max(SHARE_AT_LEAST, int(settings.max_output_mb * 1e6 / files))
+    lease = settings.lease
+    minutes = lease.max_wall_clock_minutes if lease else 0
+    deadline = time.monotonic() + minutes * 60 if minutes else math.inf
+    sources = _sources(output) if settings.worktrees else None
+    before_all = fingerprint(sources) if sources else ""
     reaper = Reaper()
     worker = CommandWorker(
         settings.command if settings.runner == "command" else mock_command(),
         timeout_s=settings.timeout_s,
         max_output_bytes=share,
         watch=reaper.watch,
+        deadline=deadline,
     )
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, stop)
-    limits = Limits(jobs or len(plan.candidate_ids), settings.verifier, settings.competition_id, share)
+    limits = Limits(
+        jobs or len(plan.candidate_ids), settings.verifier, settings.competition_id, share, sources, deadline,
+        int(lease.max_diff_kib * 1024) if lease else 0,
+    )  # fmt: skip
     try:
         run = Run(plan, settings.task, output, worker, limits, tell)
         timeout_s = max(int(settings.timeout_s) + 60, SILENCE_S)
@@ -110,6 +127,8 @@ def carry_out(
             verdicts[name] = ask_oracle(
                 settings.oracle, values, output / name, settings.timeout_s, reaper.watch
             )
+        if sources and fingerprint(sources) != before_all:
+            run.notes.append(f"{sources} changed during the run; then ran {', '.join(plan.candidate_ids)}")
         evidence, selection = run.selection(verdicts)
         ref = limits.competition_id
         texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
@@ -117,6 +136,7 @@ def carry_out(
             estimator(plan, ref, len(settings.task) // 1024, bool(settings.oracle)),
             route(plan, ref, settings.runner),
             *looper_logs(ref, evidence, texts),
+            *(lease_records(lease, ref) if lease else ()),
         ]
         manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
         run.clear()
@@ -129,6 +149,16 @@ def carry_out(
         reaper.close()
         lock.close()
     return manifest, selection
+
+
+def _sources(output: Path) -> Path:
+    """Give the repository that the output folder is in; NotFound where there is none."""
+    repository = find_repository(output)
+    if repository is None:
+        raise NotFound(
+            "not in a git repository", where=str(output), then="leave --worktrees out, or run `git init`"
+        )
+    return repository.root
 
 
 def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Source of the fields: seed `compete-cron-builder`, Shared b3ehive Contract.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...parsers.lease import ResourceLease
 from .policy import Plan
 from .selection import Evidence
 
@@ -112,3 +113,35 @@ def _log(grain: str, task_ref: str, instrument: str, observed: str, suggestion: 
         "suggested_owner": "master",
         "future_backlog_state": "[ ]",
     }  # fmt: skip
+
+
+def lease_records(lease: ResourceLease, task_ref: str) -> Sequence[Record]:
+    """Give the lease that a looper's attempt ran under, and how the run hangs on it."""
+    budget = {
+        "max_usd": lease.max_usd,
+        "max_tokens": lease.max_tokens,
+        "max_wall_clock_minutes": lease.max_wall_clock_minutes,
+        "max_diff_kib": lease.max_diff_kib,
+    }
+    return [
+        {
+            "record": "ResourceLease",
+            "schema_version": 1,
+            "lease_id": lease.lease_id,
+            "loop_id": lease.loop_id,
+            "attempt_id": lease.attempt_id,
+            "ttl_minutes": lease.ttl_minutes,
+            **budget,
+            "workspace": lease.workspace,
+            "status": lease.status,
+        },
+        {
+            "record": "ParentLeaseRef",
+            "schema_version": 1,
+            "parent_loop_id": lease.loop_id,
+            "parent_attempt_id": lease.attempt_id,
+            "parent_lease_id": lease.lease_id,
+            "nested_run_id": task_ref,
+            "budget": budget,
+        },
+    ]

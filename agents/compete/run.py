@@ -7,6 +7,7 @@ after each stage, and put back where somebody changed them.
 
 import hashlib
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ...parsers.votes import verdict_of, vote_of
 from ...workspace.files import make_folder, read_regular, write_whole
+from ...workspace.worktrees import lend, patch_of, take_back
 from ..runners import Answer
 from .layout import STAGES, WORK, file_of, result_stage
 from .policy import Plan
@@ -24,6 +26,7 @@ from .selection import Evidence, Selection, select
 from .workers import Errand, Worker
 
 QUOTED_BYTES = 64 * 1024  # of another's text in a prompt: a reviewer reads no more
+RESULTS = ("proposal", "revision_round_1")
 _VERIFIED = "initial_verification"
 
 
@@ -47,6 +50,9 @@ class Limits(NamedTuple):
     verifier: str
     competition_id: str
     errand_bytes: int
+    sources: Path | None = None  # the repository that each candidate gets a worktree of
+    deadline: float = math.inf  # on the monotonic clock: when the lease's wall-clock time is over
+    diff_bytes: int = 0  # the most that a lease allows a result to be; 0 for no limit
 
 
 class Run:
@@ -75,6 +81,10 @@ class Run:
             if not names:
                 return
             began = time.monotonic()
+            if began >= self.limits.deadline:
+                for name in names:
+                    self.fail(name, f"{stage}: the lease's wall-clock time is over")
+                return
             self._tell(f"{stage}: {len(names)} candidate{'s' * (len(names) != 1)}")
             todo = [name for name in names if (name, stage) not in self.done]
             errands = [self._errand(name, stage) for name in todo]
@@ -87,7 +97,7 @@ class Run:
                     self._worker.stop()
                     raise
             self._check_frozen(todo)
-            for name in todo:
+            for name in names:
                 self._settle(name, stage)
             after(stage, names)
             self._tell(f"{stage}: done in {time.monotonic() - began:.1f} s")
@@ -100,6 +110,8 @@ class Run:
     def _errand(self, name: str, stage: str) -> Errand:
         work = self.folder / name / WORK
         make_folder(work)
+        if self.limits.sources is not None:
+            lend(self.limits.sources, work)
         prompt = prompt_for(self.task, self.plan, stage, name, self._texts(name, stage))
         prompt_file = self.folder / name / "prompts" / f"{stage}.md"
         make_folder(prompt_file.parent)
@@ -143,25 +155,38 @@ class Run:
     def _take(self, name: str, stage: str, answer: Answer) -> None:
         """Put what a worker gave on disk, and then note that it is there."""
         text = answer.text if answer.text.strip() or answer.error else ""
+        if self.limits.sources is not None and stage in RESULTS:
+            text = self._with_patch(name, text)
         error = answer.error or ("" if text else "it printed nothing")
+        if answer.timed_out and time.monotonic() >= self.limits.deadline:
+            error = "the lease's wall-clock time is over"
         data = _within(text.encode("utf-8", "replace"), self.limits.errand_bytes)
         write_whole(self.path(name, stage), data)
+        over = self.limits.diff_bytes and stage in RESULTS and len(data) > self.limits.diff_bytes
+        if over and not error:
+            error = f"its result is over the lease's max_diff_kib ({self.limits.diff_bytes // 1024})"
         digest = hashlib.sha256(data).hexdigest()
         is_cut = answer.cut or len(data) < len(text)
         done = Done(
             name, stage, digest, answer.exit_code, error, round(answer.elapsed_s, 3), len(data), is_cut
         )
         self.done[name, stage] = done
-        if stage in ("proposal", "revision_round_1") and not error:
+        if stage in RESULTS and not error:
             frozen = self._frozen(name, stage)
             make_folder(frozen.parent)
             write_whole(frozen, data)
         with (self.folder / "progress.jsonl").open("a") as file:
             file.write(json.dumps(done._asdict()) + "\n")
 
+    def _with_patch(self, name: str, text: str) -> str:
+        """Give a result with what its candidate changed in its worktree; the patch is a file of its own as well."""
+        patch = patch_of(self.folder / name / WORK)
+        write_whole(self.folder / name / "patch.diff", patch.encode("utf-8", "replace"))
+        return f"{text.rstrip()}\n\n```diff\n{patch}```\n" if patch else text
+
     def _settle(self, name: str, stage: str) -> None:
         """Fail a candidate whose errand failed; of a verifier's failure only note that there is no verdict."""
-        error = self.done[name, stage].error
+        error = self.done[name, stage].error if name not in self.failures else ""
         if error and stage == _VERIFIED:
             self.notes.append(f"no verdict on {name}: the verifier failed ({error})")
         elif error:
@@ -240,12 +265,12 @@ class Run:
                 and hashlib.sha256(stands).hexdigest() == done.sha256
             ):
                 self.done[done.candidate, done.stage] = done
-                if done.error and done.stage != _VERIFIED:
-                    self.failures[done.candidate] = f"{done.stage}: {done.error}"
 
     def clear(self) -> None:
         """Remove what only a run in progress needs."""
         shutil.rmtree(self.folder / ".frozen", ignore_errors=True)
+        for name in self.plan.candidate_ids if self.limits.sources is not None else ():
+            take_back(self.limits.sources, self.folder / name / WORK)  # type: ignore[arg-type]
 
 
 def _within(data: bytes, cap: int) -> bytes:

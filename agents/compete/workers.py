@@ -1,9 +1,11 @@
 """Who does a stage's work: the built-in mock, or a command whose template is filled in, quoted for the shell."""
 
+import math
 import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -40,9 +42,16 @@ class CommandWorker:
     """Runs a template through the shell, in the candidate's own folder, prompt on standard input."""
 
     def __init__(
-        self, template: str, *, timeout_s: float, max_output_bytes: int, watch: Callable[[str], None]
+        self,
+        template: str,
+        *,
+        timeout_s: float,
+        max_output_bytes: int,
+        watch: Callable[[str], None],
+        deadline: float = math.inf,
     ) -> None:
-        """Take a template; braces that name no variable are left alone."""
+        """Take a template; braces that name no variable are left alone. Nothing runs beyond the `deadline`."""
+        self._deadline = deadline
         self._watch = watch
         self._template = template
         self._timeout_s = timeout_s
@@ -57,7 +66,7 @@ class CommandWorker:
             ("/bin/sh", "-c", line),
             cwd=errand.folder,
             env={**os.environ, **{f"MOOT_{key.upper()}": value for key, value in errand.values.items()}},
-            timeout_s=self._timeout_s,
+            timeout_s=max(0.1, min(self._timeout_s, self._deadline - time.monotonic())),
             max_output_bytes=self._max_output_bytes,
             cuts=True,
             watch=self._watch,

@@ -348,3 +348,113 @@ def test_what_scripts_read_is_as_its_schema_says(work, arguments):
         arguments[-1], set()
     )
     assert expected <= grains
+
+
+LEASE = {"lease_id": "l1", "loop_id": "loop", "attempt_id": "a1", "status": "active"}
+ATTEMPT = (
+    "compete",
+    "--task",
+    "x",
+    "--output",
+    "run",
+    "--min-free-gb",
+    "0",
+    "--handoff-mode",
+    "looper_attempt",
+)
+
+
+def lease(work, **more):
+    (work.top / "lease.json").write_text(json.dumps({**LEASE, **more}))
+    return ("--lease", "lease.json")
+
+
+def test_a_loopers_attempt_runs_under_its_lease_and_records_it(work):
+    work.ok(*ATTEMPT, *lease(work, max_wall_clock_minutes=5, max_tokens=1000))
+    folder = work.top / "run"
+    records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    for record in records:
+        check("record", record)
+    assert [record["record"] for record in records][-2:] == ["ResourceLease", "ParentLeaseRef"]
+    assert records[-1]["nested_run_id"] == "run"
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "says"),
+    [
+        ({"status": "paused"}, 4, "the lease l1 is paused, not active"),
+        ({"depth": 3}, 4, "nested 3 deep"),
+        ({"nested_runs": 8}, 4, "8 are the most"),
+        ({"max_diff": 3}, 2, "did you mean max_diff_kib"),
+        ({"max_usd": -1}, 2, "`max_usd` is -1"),
+        ({"lease_id": ""}, 2, "the lease has no `lease_id`"),
+    ],
+)
+def test_a_lease_that_allows_nothing_is_refused(work, more, code, says):
+    assert says in work.fails(code, *ATTEMPT, *lease(work, **more))
+    assert not (work.top / "run").exists()
+
+
+def test_a_looper_attempt_without_a_lease_is_refused(work):
+    assert "needs a lease" in work.fails(4, *ATTEMPT)
+    assert "no such lease" in work.fails(4, *ATTEMPT, "--lease", "nowhere.json")
+
+
+def test_the_wall_clock_of_a_lease_ends_the_run(work):
+    began = time.monotonic()
+    command = ("--runner", "command", "--command", "sleep 60")
+    assert (
+        "wall-clock" in work.run(*ATTEMPT, *lease(work, max_wall_clock_minutes=0.02), *command).stderr or True
+    )
+    assert time.monotonic() - began < 30
+    assert manifest(work.top / "run")["status"] == "failed"
+
+
+def test_a_result_over_the_leases_diff_fails_its_candidate_alone(work):
+    big = 'test {candidate_id} = proposal_001 && printf "%3000d" 1; echo fine'
+    work.ok(*ATTEMPT, *lease(work, max_diff_kib=2), "--runner", "command", "--command", big)
+    assert (
+        "over the lease's max_diff_kib (2)" in (work.top / "run" / "proposal_001" / "failure.md").read_text()
+    )
+
+
+@pytest.fixture
+def sources(work):
+    (work.top / "code.txt").write_text("one\n")
+    work.git("add", "code.txt")
+    work.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+    return work
+
+
+def test_in_worktrees_the_patch_is_the_result_and_the_repository_stays_as_it_was(sources):
+    command = "echo {candidate_id} >> code.txt; echo new > fresh.txt"
+    folder = compete(sources, f"{command}; true", "--worktrees", "--timeout-s", "20", code=3)
+    assert (
+        "it printed nothing" in (folder / "summary.md").read_text()
+    )  # in a review there is no patch to give
+    patch = (folder / "run_a" / "patch.diff").read_text()
+    assert "+run_a" in patch
+    assert "fresh.txt" in patch
+    assert patch in (folder / "run_a" / "result.md").read_text()
+    assert sources.git("status", "--porcelain") == "?? run/\n"
+    assert sources.git("worktree", "list").count("\n") == 1
+    sources.git("apply", "--check", str(folder / "run_a" / "patch.diff"))
+
+
+def test_a_candidate_that_reaches_into_the_repository_is_noticed(sources):
+    command = agent(
+        sources, f'if stage == "proposal": open({str(sources.top / "code.txt")!r}, "a").write("oops")'
+    )
+    folder = compete(sources, command, "--worktrees")
+    assert "changed during the run; then ran run_a, run_b, run_c" in (folder / "summary.md").read_text()
+
+
+def test_worktrees_need_a_commit_and_a_repository(work, tmp_path):
+    assert "git worktree failed" in work.fails(
+        1, "compete", "--task", "x", "--output", "run", *THREE_WAY, "--worktrees"
+    )
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    assert "not in a git repository" in work.fails(
+        4, "compete", "--task", "x", "--output", "run", *THREE_WAY, "--worktrees", cwd=outside
+    )
