@@ -25,7 +25,7 @@ from .prompts import prompt_for
 from .selection import Evidence, Selection, select
 from .workers import Errand, Worker
 
-QUOTED_BYTES = 64 * 1024  # of another's text in a prompt: a reviewer reads no more
+QUOTED_CHARACTERS = 64 * 1024  # of another's text in a prompt: a reviewer reads no more
 RESULTS = ("proposal", "revision_round_1")
 _VERIFIED = "initial_verification"
 
@@ -226,13 +226,16 @@ class Run:
 
     def text(self, name: str, stage: str) -> str:
         """Give what a candidate wrote at a stage, cut to what a reviewer reads."""
-        data = read_regular(self.path(name, stage)) or b""
-        return data[:QUOTED_BYTES].decode("utf-8", "replace")
+        return self.whole(name, stage)[:QUOTED_CHARACTERS]
+
+    def whole(self, name: str, stage: str) -> str:
+        """Give all that was kept of what a candidate wrote at a stage: a vote stands at the end."""
+        return (read_regular(self.path(name, stage)) or b"").decode("utf-8", "replace")
 
     def result_of(self, name: str) -> str:
         """Give the whole of a candidate's result as it stands."""
         done = {stage: one.sha256 for (who, stage), one in self.done.items() if who == name and not one.error}
-        return (read_regular(self.path(name, result_stage(done))) or b"").decode("utf-8", "replace")
+        return self.whole(name, result_stage(done))
 
     def selection(
         self, oracle: Mapping[str, tuple[str, float | None]]
@@ -241,11 +244,11 @@ class Run:
         evidence = {}
         for name in self.plan.candidate_ids:
             verified = self.done.get((name, _VERIFIED))
-            verdict = verdict_of(self.text(name, _VERIFIED)) if verified and not verified.error else ""
+            verdict = verdict_of(self.whole(name, _VERIFIED)) if verified and not verified.error else ""
             says, score = oracle.get(name, ("", None))
             evidence[name] = Evidence(name, self.failures.get(name, ""), verdict, says, score)
         votes = {
-            name: vote_of(self.text(name, "peer_review_round_2"), self.plan.candidate_ids)
+            name: vote_of(self.whole(name, "peer_review_round_2"), self.plan.candidate_ids)
             for name in self.plan.candidate_ids
             if (name, "peer_review_round_2") in self.done
         }

@@ -458,3 +458,9 @@ def test_worktrees_need_a_commit_and_a_repository(work, tmp_path):
     assert "not in a git repository" in work.fails(
         4, "compete", "--task", "x", "--output", "run", *THREE_WAY, "--worktrees", cwd=outside
     )
+
+
+def test_a_vote_at_the_end_of_a_long_review_counts(work):
+    special = 'if stage == "peer_review_round_2": print("word " * 40000)'
+    folder = compete(work, agent(work, special, votes={"run_a": "run_c", "run_b": "run_c"}))
+    assert (folder / "best_run.txt").read_text() == "run_c\n"
