@@ -13,9 +13,10 @@ from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
 from ...parsers.lease import ResourceLease, read_lease, refusal
 from ...parsers.screen import visible
 from ...workspace.files import read_regular
-from ...workspace.options import Seconds, in_workspace
+from ...workspace.options import Seconds, here, in_workspace, known_agent
+from ...workspace.settings import read_settings
 from ..compete.engine import Settings, carry_out, claim, saved_settings
-from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Wishes, plan_for
+from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Plan, Wishes, plan_for
 
 _HANDOFFS = ("standalone", "execution_embed", "looper_attempt")
 _EXAMPLE = 'moot compete --task "Find risks in this API" --budget-workers 4 --question-type audit'
@@ -49,6 +50,22 @@ def _lease(handoff: str, file: str | None) -> ResourceLease | None:
     return lease
 
 
+def _players(runner: str, words: str, verifier: str, plan: Plan, pinned: str | None) -> tuple[str, ...]:
+    """Read who does the candidates' errands; each must be in the roster, as the verifier."""
+    names = tuple(word.strip() for word in words.split(",") if word.strip())
+    if runner != "agents":
+        if names:
+            raise UsageError("--agents is for --runner agents", then="add it")
+        return ()
+    if len(names) != len(plan.candidate_ids):
+        count = len(plan.candidate_ids)
+        raise UsageError(f"--agents names {len(names)} for {count} candidates", then="name one for each")
+    roster = read_settings(here(pinned).folder).names
+    for name in (*names, verifier):
+        known_agent(name, roster)
+    return names
+
+
 @click.command(epilog=f"Example: {_EXAMPLE}")
 @click.option("--task", "task", metavar="TEXT", help="The question or the work.")
 @click.option(
@@ -65,12 +82,21 @@ def _lease(handoff: str, file: str | None) -> ResourceLease | None:
 @click.option("--competition-shape", "shape", default=AUTO, show_default=True, metavar="SHAPE")
 @click.option("--selection-mode", "mode", default=AUTO, show_default=True, metavar="MODE")
 @click.option("--artifact-layout", "layout", default=LAYOUTS[0], show_default=True, metavar="LAYOUT")
-@click.option("--runner", "runner", type=click.Choice(("mock", "command")), default="mock", show_default=True)
+@click.option(
+    "--runner", "runner", type=click.Choice(("mock", "command", "agents")), default="mock", show_default=True
+)
 @click.option(
     "--command",
     "command",
     metavar="TEMPLATE",
     help="For --runner command: {prompt_file}, {stage}, … are filled in.",
+)
+@click.option(
+    "--agents",
+    "players",
+    metavar="CC,CX",
+    default="",
+    help="For --runner agents: one of the roster for each candidate.",
 )
 @click.option("--verifier-agent", "verifier", default="verifier", show_default=True, metavar="NAME")
 @click.option(
@@ -127,7 +153,8 @@ def _lease(handoff: str, file: str | None) -> ResourceLease | None:
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
 def compete(
     task: str | None, output: Path | None, budget_workers: int, proposal_count: str, choose_count: str,
-    question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, verifier: str,
+    question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, players: str,
+    verifier: str,
     oracle: str | None, max_output_mb: float, min_free_gb: float, timeout_s: float, jobs: int | None,
     handoff: str, source_item_id: str, source_loop_id: str, lease_file: str | None, worktrees: bool,
     resume: bool, by: str, pinned: str | None, as_json: bool,
@@ -151,12 +178,13 @@ def compete(
         )
         plan = plan_for(task or "", wishes)
         lease = _lease(handoff, lease_file)
+        named = _players(runner, players, verifier, plan, pinned)
         output = (
             output or Path("competition-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         )
         settings = Settings(
             task or "", plan, output.resolve().name, runner, command or "", verifier, oracle or "", max_output_mb,
-            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease,
+            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease, named,
         )  # fmt: skip
         claim(output, min_free_gb, settings)
     quiet = as_json or not sys.stderr.isatty()

@@ -14,8 +14,10 @@ from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound
 from ...parsers.lease import ResourceLease
 from ...workspace.files import make_folder, read_regular, write_whole
+from ...workspace.folder import find_workspace
 from ...workspace.repository import find_repository
 from ...workspace.worktrees import fingerprint
+from .bus_worker import BusWorker
 from .layout import STAGES
 from .oracle import ask_oracle
 from .outputs import HANDOFF_ACTIONS, write_outputs
@@ -24,7 +26,7 @@ from .records import estimator, lease_records, looper_logs, route
 from .run import Limits, Run
 from .selection import Selection
 from .story import tell_story
-from .workers import CommandWorker, Reaper, mock_command
+from .workers import CommandWorker, Reaper, Worker, mock_command
 
 SILENCE_S = 900  # a stage takes its time-out and a little; a run that is silent for longer was killed
 SHARE_AT_LEAST = 1000  # bytes of one errand's output: less says nothing
@@ -47,6 +49,7 @@ class Settings(NamedTuple):
     source_loop_id: str = ""
     worktrees: bool = False
     lease: ResourceLease | None = None
+    players: tuple[str, ...] = ()
 
 
 def saved_settings(output: Path) -> Settings:
@@ -59,7 +62,7 @@ def saved_settings(output: Path) -> Settings:
     reasons = tuple((field, why) for field, why in plan.reasons)
     plan = plan._replace(candidate_ids=tuple(plan.candidate_ids), reasons=reasons)
     lease = ResourceLease(**values["lease"]) if values["lease"] else None
-    return Settings(**{**values, "plan": plan, "lease": lease})
+    return Settings(**{**values, "plan": plan, "lease": lease, "players": tuple(values["players"])})
 
 
 def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
@@ -99,13 +102,19 @@ def carry_out(
     sources = _sources(output) if settings.worktrees else None
     before_all = fingerprint(sources) if sources else ""
     reaper = Reaper()
-    worker = CommandWorker(
-        settings.command if settings.runner == "command" else mock_command(),
-        timeout_s=settings.timeout_s,
-        max_output_bytes=share,
-        watch=reaper.watch,
-        deadline=deadline,
-    )
+    worker: Worker
+    if settings.runner == "agents":
+        players = dict(zip(plan.candidate_ids, settings.players, strict=True))
+        workspace = find_workspace(Path.cwd(), pinned=pinned)
+        worker = BusWorker(workspace, by, players, timeout_s=settings.timeout_s, max_output_bytes=share)
+    else:
+        worker = CommandWorker(
+            settings.command if settings.runner == "command" else mock_command(),
+            timeout_s=settings.timeout_s,
+            max_output_bytes=share,
+            watch=reaper.watch,
+            deadline=deadline,
+        )
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

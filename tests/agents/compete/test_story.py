@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -208,3 +210,69 @@ def test_an_unknown_runner_of_a_run_is_named(shell):
     assert "no agent 'ZZ'" in shell.fails(
         4, "compete", "--task", "x", "--output", "a", "--min-free-gb", "0", "--as", "ZZ"
     )
+
+
+AGENT = """\
+import json, re, subprocess, sys
+moot, name = [sys.executable, "-m", "moot"], sys.argv[1]
+from moot.agents.compete.mock import answer
+while True:
+    waited = subprocess.run([*moot, "wait", "--as", name, "--json", "--timeout", "30"], capture_output=True)
+    if waited.returncode:
+        break
+    message = json.loads(waited.stdout)["message"]
+    errand = message and re.search("Read (.*), write your answer to (.*),\\n? *then", message["body"])
+    if errand is None:
+        continue
+    open(errand[2], "w").write(answer(open(errand[1]).read()))
+    subprocess.run([*moot, "ack", "--as", name, message["id"]], capture_output=True, check=True)
+"""
+
+
+def test_agents_of_the_roster_do_the_errands_that_the_bus_brings(shell):
+    shell.ok("agents", "add", "AG")
+    (shell.top / "agent.py").write_text(AGENT)
+    agents = [
+        subprocess.Popen([sys.executable, "agent.py", name], cwd=shell.top, env=shell.env)
+        for name in ("CC", "CX", "GM", "AG")
+    ]
+    try:
+        shell.ok("compete", "--task", "Improve it", "--output", "a", "--competition-shape", "three_way_challenge",
+                 "--min-free-gb", "0", "--runner", "agents", "--agents", "CC,CX,GM", "--verifier-agent", "AG",
+                 "--timeout-s", "40")  # fmt: skip
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
+    assert shell.session()["state"] == "done"
+    assert (shell.top / "a" / "run_b" / "result.md").read_text().startswith("# Improve it")
+    assert "verifier pass" in (shell.top / "a" / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "says"),
+    [
+        (("--agents", "CC,CX"), 2, "names 2 for 3 candidates"),
+        (("--agents", "CC,CX,ZZ"), 4, "no agent 'ZZ'"),
+        (("--agents", "CC,CX,GM"), 4, "no agent 'verifier'"),
+    ],
+)
+def test_agents_that_are_not_in_the_roster_are_named(shell, more, code, says):
+    arguments = ("compete", "--task", "x", "--output", "a", "--min-free-gb", "0", "--runner", "agents")
+    assert says in shell.fails(code, *arguments, "--competition-shape", "three_way_challenge", *more)
+
+
+def test_agents_that_do_not_answer_fail_with_the_reason(shell):
+    plain = (
+        "--task",
+        "x",
+        "--output",
+        "a",
+        "--min-free-gb",
+        "0",
+        "--competition-shape",
+        "three_way_challenge",
+    )
+    agents = ("--runner", "agents", "--agents", "CC,CX,GM", "--verifier-agent", "CC", "--timeout-s", "1")
+    shell.fails(3, "compete", *plain, *agents)
+    assert "did not acknowledge" in (shell.top / "a" / "run_a" / "failure.md").read_text()
