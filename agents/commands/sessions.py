@@ -104,7 +104,8 @@ def status(pinned: str | None, as_json: bool) -> None:
 
 def _session_lines(session: Session) -> list[str]:
     opening = session.opening
-    roster = ", ".join(f"{seat.name} ({seat.role})" for seat in opening.roster)
+    roles = ((seat.name, f"{seat.role}: {seat.lens}" if seat.lens else seat.role) for seat in opening.roster)
+    roster = visible(", ".join(f"{name} ({role})" for name, role in roles))
     head = f"{opening.session}  {opening.protocol}  {roster}"
     if session.closed:
         result = dict(session.result)

@@ -383,16 +383,24 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
     entry = _entry(state, judge, score.entry)
     if not entry:
         return _no_entry(state, score)
-    for number, criterion in enumerate(state.criteria):
-        value = _mark(score, number, criterion.name)
-        name = _said_as(criterion.name)
-        if value is None:
-            return "missing-criterion", f"{entry} has no score for {name}: write `{name}: N/10`"
-        points = points_of(value)
-        if points is None:
-            return "no-number", f"{name} of {entry} is {quoted(value)}: give a number out of 10"
-        if not 0 <= points <= OUT_OF * 100:
-            return "out-of-range", f"{name} of {entry} is {plain(points)}: scores go from 0 to 10"
+    fault = _marks_fault(state, entry, score)
+    if fault[0]:
+        return fault
+    given = _points(state, score)
+    if score.total and total_of(score.total) != sum(given):
+        right = f"{plain(sum(given))}/{OUT_OF * len(given)}"
+        said = quoted(score.total.split("\n")[0])
+        return "wrong-total", f"TOTAL of {entry} is {right}, not {said}: correct it, or the scores"
+    if not score.notes:
+        return "no-notes", f"{entry} has no feedback: add `NOTES: what is good and what is missing`"
+    before = next((one.points for one in state.scores if (one.judge, one.entry) == (judge, entry)), given)
+    if state.phase in (DECIDING, DELIBERATING) and before != given and not score.reason:
+        return "no-reason", f"the score of {entry} changes: add `REASON: why`"
+    return "", ""
+
+
+def _marks_fault(state: State, entry: str, score: Score) -> tuple[str, str]:
+    """Give what is wrong with the points: one for each criterion, from 0 to 10, once."""
     names = [one.name for one in state.criteria]
     marked = [mark.name.casefold() for mark in score.marks if _is_criterion(mark.name, names)]
     twice = next((name for name in marked if marked.count(name) > 1), "")
@@ -407,16 +415,16 @@ def _score_fault(state: State, judge: str, score: Score) -> tuple[str, str]:
                 else f"there are {', '.join(map(_said_as, names))}"
             )
             return "unknown-criterion", f"no criterion {quoted(mark.name)}: {known}"
-    given = _points(state, score)
-    if score.total and total_of(score.total) != sum(given):
-        right = f"{plain(sum(given))}/{OUT_OF * len(given)}"
-        said = quoted(score.total.split("\n")[0])
-        return "wrong-total", f"TOTAL of {entry} is {right}, not {said}: correct it, or the scores"
-    if not score.notes:
-        return "no-notes", f"{entry} has no feedback: add `NOTES: what is good and what is missing`"
-    before = next((one.points for one in state.scores if (one.judge, one.entry) == (judge, entry)), given)
-    if state.phase in (DECIDING, DELIBERATING) and before != given and not score.reason:
-        return "no-reason", f"the score of {entry} changes: add `REASON: why`"
+    for number, criterion in enumerate(state.criteria):
+        value = _mark(score, number, criterion.name)
+        name = _said_as(criterion.name)
+        if value is None:
+            return "missing-criterion", f"{entry} has no score for {name}: write `{name}: N/10`"
+        points = points_of(value)
+        if points is None:
+            return "no-number", f"{name} of {entry} is {quoted(value)}: give a number out of 10"
+        if not 0 <= points <= OUT_OF * 100:
+            return "out-of-range", f"{name} of {entry} is {plain(points)}: scores go from 0 to 10"
     return "", ""
 
 
