@@ -11,6 +11,7 @@ import click
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
 from ...parsers.lease import ResourceLease, read_lease, refusal
+from ...parsers.policy_change import PolicyChange, read_policy_change
 from ...parsers.screen import visible
 from ...workspace.files import read_regular
 from ...workspace.options import Seconds, here, in_workspace, known_agent
@@ -48,6 +49,21 @@ def _lease(handoff: str, file: str | None) -> ResourceLease | None:
     if why := refusal(lease):
         raise NotFound(why, where=file, then="ask the looper for another one")
     return lease
+
+
+def _policy_change(file: str | None) -> PolicyChange | None:
+    """Read a change of policy. One that lacks a reference is refused: nobody reviewed it."""
+    if not file:
+        return None
+    data = read_regular(Path(file))
+    if data is None:
+        raise NotFound("there is no such file", where=file, then="correct --policy-change")
+    change = read_policy_change(data, file)
+    if change.missing:
+        raise Refused(
+            f"the policy change has no {', '.join(change.missing)}", where=file, then="have it reviewed first"
+        )
+    return change
 
 
 def _players(runner: str, words: str, verifier: str, plan: Plan, pinned: str | None) -> tuple[str, ...]:
@@ -139,6 +155,9 @@ def _players(runner: str, words: str, verifier: str, plan: Plan, pinned: str | N
 @click.option("--source-item-id", "source_item_id", default="", metavar="ID")
 @click.option("--source-loop-id", "source_loop_id", default="", metavar="ID")
 @click.option(
+    "--policy-change", "change_file", metavar="FILE", help="A PolicyChange, as JSON, with all its references."
+)
+@click.option(
     "--lease", "lease_file", metavar="FILE", help="The ResourceLease, as JSON, of a looper's attempt."
 )
 @click.option(
@@ -156,7 +175,8 @@ def compete(
     question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, players: str,
     verifier: str,
     oracle: str | None, max_output_mb: float, min_free_gb: float, timeout_s: float, jobs: int | None,
-    handoff: str, source_item_id: str, source_loop_id: str, lease_file: str | None, worktrees: bool,
+    handoff: str, source_item_id: str, source_loop_id: str, lease_file: str | None, change_file: str | None,
+    worktrees: bool,
     resume: bool, by: str, pinned: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Let n workers make m proposals, review and revise each other's, and choose k, or unite all that is valid.
@@ -178,13 +198,14 @@ def compete(
         )
         plan = plan_for(task or "", wishes)
         lease = _lease(handoff, lease_file)
+        change = _policy_change(change_file)
         named = _players(runner, players, verifier, plan, pinned)
         output = (
             output or Path("competition-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
         )
         settings = Settings(
             task or "", plan, output.resolve().name, runner, command or "", verifier, oracle or "", max_output_mb,
-            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease, named,
+            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease, named, change,
         )  # fmt: skip
         claim(output, min_free_gb, settings)
     quiet = as_json or not sys.stderr.isatty()

@@ -13,6 +13,7 @@ from ...bus.locks import Lock
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound
 from ...parsers.lease import ResourceLease
+from ...parsers.policy_change import PolicyChange
 from ...workspace.files import make_folder, read_regular, write_whole
 from ...workspace.folder import find_workspace
 from ...workspace.repository import find_repository
@@ -22,7 +23,7 @@ from .layout import STAGES
 from .oracle import ask_oracle
 from .outputs import HANDOFF_ACTIONS, write_outputs
 from .policy import Plan
-from .records import estimator, lease_records, looper_logs, route
+from .records import estimator, lease_records, looper_logs, policy_record, route
 from .run import Limits, Run
 from .selection import Selection
 from .story import tell_story
@@ -50,6 +51,7 @@ class Settings(NamedTuple):
     worktrees: bool = False
     lease: ResourceLease | None = None
     players: tuple[str, ...] = ()
+    policy_change: PolicyChange | None = None
 
 
 def saved_settings(output: Path) -> Settings:
@@ -62,7 +64,9 @@ def saved_settings(output: Path) -> Settings:
     reasons = tuple((field, why) for field, why in plan.reasons)
     plan = plan._replace(candidate_ids=tuple(plan.candidate_ids), reasons=reasons)
     lease = ResourceLease(**values["lease"]) if values["lease"] else None
-    return Settings(**{**values, "plan": plan, "lease": lease, "players": tuple(values["players"])})
+    change = PolicyChange(**values["policy_change"]) if values["policy_change"] else None
+    read = {"plan": plan, "lease": lease, "players": tuple(values["players"]), "policy_change": change}
+    return Settings(**{**values, **read})
 
 
 def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
@@ -77,6 +81,7 @@ def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
         raise NotFound(f"{free_gb:.1f} GB are free, less than {min_free_gb:g}", where=str(output), then=then)
     values = {**settings._asdict(), "plan": settings.plan._asdict()}
     values["lease"] = settings.lease._asdict() if settings.lease else None
+    values["policy_change"] = settings.policy_change._asdict() if settings.policy_change else None
     write_whole(output / "settings.json", (json.dumps(values, indent=2) + "\n").encode())
 
 
@@ -146,6 +151,7 @@ def carry_out(
             route(plan, ref, settings.runner),
             *looper_logs(ref, evidence, texts),
             *(lease_records(lease, ref) if lease else ()),
+            *([policy_record(settings.policy_change)] if settings.policy_change else ()),
         ]
         manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
         run.clear()

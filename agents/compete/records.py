@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...parsers.lease import ResourceLease
+from ...parsers.policy_change import PolicyChange
 from .policy import Plan
 from .selection import Evidence
 
@@ -145,3 +146,8 @@ def lease_records(lease: ResourceLease, task_ref: str) -> Sequence[Record]:
             "budget": budget,
         },
     ]
+
+
+def policy_record(change: PolicyChange) -> Record:
+    """Give the change of policy that the run was made under."""
+    return {"record": "PolicyChange", "schema_version": 1, **change._asdict()}

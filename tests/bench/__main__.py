@@ -113,6 +113,22 @@ def latency(rounds: int = 100) -> None:
         waiter.wait()
 
 
+def stages(rounds: int = 3) -> None:
+    """Measure three workers of one second each through the six stages of a run, against six seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        taken = []
+        for n in range(rounds):
+            began = time.monotonic()
+            subprocess.run(
+                [sys.executable, "-m", "moot", "compete", "--task", "x", "--output", f"run{n}", "--min-free-gb", "0",
+                 "--competition-shape", "three_way_challenge", "--runner", "command", "--command", "sleep 1; echo x"],
+                cwd=folder, check=True, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
+            taken.append(time.monotonic() - began)
+        median = statistics.median(taken)
+        print(f"{'compete, six stages of one second':<34} {median:.2f} s: ratio {median / 6:.2f}")
+
+
 def _cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -121,3 +137,4 @@ def _cpu_s(pid: int) -> float:
 if __name__ == "__main__":
     latency()
     sizes()
+    stages()

@@ -464,3 +464,34 @@ def test_a_vote_at_the_end_of_a_long_review_counts(work):
     special = 'if stage == "peer_review_round_2": print("word " * 40000)'
     folder = compete(work, agent(work, special, votes={"run_a": "run_c", "run_b": "run_c"}))
     assert (folder / "best_run.txt").read_text() == "run_c\n"
+
+
+CHANGE = {"change": "three proposals for audits", "evidence_lint_ref": "e1", "roi_ref": "r1", "pareto_gate_ref": "p1",
+          "rollback_ref": "b1", "master_x_ref": "x1"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "says"),
+    [
+        ({"master_x_ref": ""}, 3, "has no master_x_ref: have it reviewed first"),
+        ({"roi_ref": " ", "rollback_ref": ""}, 3, "has no roi_ref, rollback_ref"),
+        ({"change": ""}, 2, "changes nothing"),
+        ({"roi_reff": "x"}, 2, "did you mean roi_ref"),
+        ({"roi_ref": 3}, 2, "`roi_ref` is 3"),
+    ],
+)
+def test_a_change_of_policy_that_nobody_reviewed_is_refused(work, more, code, says):
+    (work.top / "change.json").write_text(json.dumps({**CHANGE, **more}))
+    said = work.fails(
+        code, "compete", "--task", "x", "--output", "run", *THREE_WAY, "--policy-change", "change.json"
+    )
+    assert says in said.replace("(change.json)", "").replace(" :", ":")
+    assert not (work.top / "run").exists()
+
+
+def test_a_change_of_policy_with_all_its_references_is_recorded(work):
+    (work.top / "change.json").write_text(json.dumps(CHANGE))
+    work.ok("compete", "--task", "x", "--output", "run", *THREE_WAY, "--policy-change", "change.json")
+    last = json.loads((work.top / "run" / "records.jsonl").read_text().splitlines()[-1])
+    check("record", last)
+    assert last["change"] == CHANGE["change"]
