@@ -18,8 +18,8 @@ from ...workspace.files import make_folder, read_regular, write_whole
 from ...workspace.folder import find_workspace
 from ...workspace.repository import find_repository
 from ...workspace.worktrees import fingerprint
+from ..protocols.compete import STAGES
 from .bus_worker import BusWorker
-from .layout import STAGES
 from .oracle import ask_oracle
 from .outputs import HANDOFF_ACTIONS, write_outputs
 from .policy import Plan

@@ -3,23 +3,10 @@
 Source of the names: seed `compete-cron-builder`, Three-Way Challenge; stages and files of the native layout.
 """
 
-STAGES = (
-    "proposal",
-    "initial_verification",
-    "peer_review_round_1",
-    "revision_round_1",
-    "peer_review_round_2",
-    "repair_synthesis",
-)
+from ..protocols.compete import STAGES
+
 # stage -> the candidate's file in each layout
-NATIVE = (
-    "result",
-    "verification",
-    "peer_review_round_1",
-    "revision_round_1",
-    "peer_review_round_2",
-    "repair_synthesis",
-)
+NATIVE = ("result", "verification", *STAGES[2:])
 OLD = ("result", "verification", "critique_round_1", "update_round_1", "critique_round_2", "final_repair")
 WORK = "implementation"  # the folder of a candidate that its commands run in
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 from ...parsers.votes import verdict_of, vote_of
 from ...workspace.files import make_folder, read_regular, write_whole
 from ...workspace.worktrees import lend, patch_of, take_back
+from ..protocols.compete import STAGES
 from ..runners import Answer
-from .layout import STAGES, WORK, file_of, result_stage
+from .layout import WORK, file_of, result_stage
 from .policy import Plan
 from .prompts import prompt_for
 from .selection import Evidence, Selection, select

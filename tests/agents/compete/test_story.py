@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.agents.compete.layout import STAGES as LAYOUT_STAGES
 from moot.agents.protocols import compete as rules
 from moot.agents.protocols.compete import DONE, FAILED, INCOMPLETE, SELECTION, STAGES
 from moot.agents.protocols.events import Close, IllFormed, Posted, Rule, Ticked
@@ -54,10 +53,6 @@ def play(*events):
     for event in events:
         state, effects = rules.step(OPENING, state, event)
     return state, effects
-
-
-def test_the_rules_and_the_layout_have_the_same_stages():
-    assert STAGES == LAYOUT_STAGES
 
 
 def test_six_stages_and_a_selection_are_done():
