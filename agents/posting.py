@@ -122,7 +122,9 @@ def say_done(referee: Referee, sender: str, body: str, session_name: str | None)
     """Write a turn with `[DONE]`."""
     if "DONE" not in {token.name for token in tokens_of(body, sender)}:
         body = f"{body.rstrip()}\n\n[DONE]" if body.strip() else "[DONE]"
-    return take_turn(referee, sender, body, session_name)
+    session = session_for(referee, sender, session_name)
+    due = session.rules.tag_for(session.opening, session.state, sender)
+    return take_turn(referee, sender, body, session.name, tag="" if due in session.rules.ROLES else "DONE")
 
 
 def send_message(

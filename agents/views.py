@@ -65,6 +65,10 @@ def next_lines(delivery: Delivery, name: str) -> list[str]:
     elif delivery.moves:
         lines += [f"next: {move.command}    ({move.meaning})" for move in delivery.moves]
         lines.append(f"then: moot wait --as {name}")
+    elif session is not None and name in session.waiting_for:
+        lines.append(
+            f"next: moot wait --as {name}    (read on: your move comes with the last of what is unread)"
+        )
     elif session is not None:
         lines.append(f"next: moot wait --as {name}    ({moves_next(session.waiting_for)})")
     elif delivery.message is not None:

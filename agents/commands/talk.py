@@ -170,6 +170,9 @@ def _print_outcome(referee: Referee, outcome: Outcome, as_json: bool) -> None:
         click.echo(json.dumps({"id": outcome.id, "ruling": verdict, "notes": referee.notes}))
     else:
         click.echo(f"{outcome.id} {ruling.why if ruling else 'sent'}")
+        last = referee.rulings[-1] if referee.rulings else None
+        if ruling and last and last.verdict == "revealed" and last.session == ruling.session:
+            click.echo(last.why)  # what this block brought about
         for note in referee.notes:
             click.echo(f"moot: note: {visible(note)}", err=True)
     sys.stdout.flush()

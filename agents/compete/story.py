@@ -34,7 +34,7 @@ class Story:
             return
         lines = []
         for name in names:
-            failure = run.failures.get(name, "")
+            failure = run.failures.get(name, "").removeprefix(f"{stage}: ")
             done = run.done.get((name, stage))
             where = str(run.path(name, stage).relative_to(run.folder))
             lines.append(StageLine(name, "" if failure or not done else done.sha256, where, failure))
@@ -44,6 +44,7 @@ class Story:
         """Tell who was chosen, and close."""
         if self._phase() == rules.SELECTION:
             why = "; ".join(f"{name}: {votes} votes" for name, votes in selection.votes) or "nobody voted"
+            why = why if selection.chosen else "every candidate failed"
             body = write_selection(Chosen(selection.chosen, run.plan.selection_mode, why))
             self._post("SELECTION", body)
 

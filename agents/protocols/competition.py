@@ -14,7 +14,8 @@ Scores are sealed too, until the last judge is in; then the seed of the orders, 
 Each criterion gets 0 to 10 points, each entry notes. The sums are the referee's: SCORES is the plain sum,
 averaged over the judges, the ranking uses the weights. `[WINNER]` has to agree with it; a judge who thinks
 otherwise changes scores first, with a reason. A majority of the judges names the winner. A tie is deliberated
-for one round; still tied, the seed draws, or a synthesis is asked for, as the session chose (`tie_break`).
+for one round; still tied, the seed draws, or a synthesis is asked for, as the session chose (`tie_break`); where
+the judges then name different ones, so that there is no majority, the seed draws as well.
 Where no entry reaches `min_score` there is another round, three at the most. `[DONE]` by a judge closes.
 
     phase         takes                    by             goes on to
@@ -483,10 +484,9 @@ def _check_winner(opening: Opening, state: State, event: Posted) -> tuple[str, s
         return _no_entry(state, Score(event.says.selected))
     if chosen not in state.leaders:
         sums = ", ".join(f"{name}={plain(float(points))}" for name, points in weighted.items())
-        return (
-            "not-the-ranking",
-            f"the sums say {_and(state.leaders)} ({sums}): select that, or change your scores with a REASON first",
-        )
+        decided = "the seed drew" if state.drawn else "the sums say"
+        mend = "select that, or change your scores with a REASON first"
+        return "not-the-ranking", f"{decided} {_and(state.leaders)} ({sums}): {mend}"
     if not event.says.reason:
         return "no-reason", "say why this entry won: add `REASON: why`"
     if len(state.leaders) > 1 and not event.says.synthesis:
@@ -546,11 +546,12 @@ def _withdraw(opening: Opening, state: State, event: Posted) -> Answer:
 def _enter(opening: Opening, state: State, event: Posted) -> Answer:
     text_block = "" if event.sealed else event.block
     mine = Entered(event.author, event.block, event.sealed, text_block, event.names_author)
+    again = any(one.name == event.author for one in state.entries)
     kept = {one.name: one for one in state.entries} | {mine.name: mine}
     after = state._replace(
         entries=tuple(kept[name] for name in opening.names if name in kept),
         movers=tuple(name for name in state.movers if name != event.author),
-        turns_since_challenge=state.turns_since_challenge + 1,
+        turns_since_challenge=state.turns_since_challenge + (not again),  # nobody uses up another's time
     )
     missing = after.movers
     if state.deadline and after.turns_since_challenge >= state.deadline:
@@ -558,6 +559,7 @@ def _enter(opening: Opening, state: State, event: Posted) -> Answer:
     elif not missing:
         after = _judged(opening, after)
     what = f"{event.author} enters" if event.sealed else f"{event.author} enters openly, so it was not sealed"
+    what += ", in place of its first entry" if again else ""
     if after.phase == JUDGING and missing:
         what += f"; the deadline has passed, {_and(missing)} forfeit{'s' * (len(missing) == 1)}"
     code = "entry" if event.sealed else "entry-open"
@@ -875,6 +877,7 @@ def _ranked(opening: Opening, state: State) -> State:
         phase=DECIDING,
         leaders=leaders,
         votes=votes,
+        drawn=False,
         movers=tuple(name for name in judges if name not in voted),
     )
     if len(leaders) == 1:

@@ -698,6 +698,23 @@ def test_scores_that_were_given_stand_in_the_status_though_nobody_won():
     assert (table.status()["WINNER"], table.status()["SCORES"]) == ("none", "CC=10, CX=10")
 
 
+def test_a_score_that_ends_the_tie_ends_the_draw_as_well():
+    table = at(DELIBERATING)
+    table.score("GM", "CX", 7, 7)
+    assert table.state.drawn
+    rule = table.score("GM", "CX", 9, 9, reason="better")
+    assert "CX leads" in rule.why
+    assert "TIE" not in table.status()
+
+
+def test_a_second_entry_does_not_use_up_the_others_deadline():
+    table = Table(opening_for(deadline=2))
+    table.enter("CC")
+    assert "in place of its first entry" in table.enter("CC").why
+    table.enter("CX")
+    assert [one.name for one in table.state.entries] == ["CC", "CX"]
+
+
 # -- in any order -------------------------------------------------------------------------------------
 
 MARKS = {

@@ -155,7 +155,7 @@ SPECIAL = {
     ),
     "child": (
         'import subprocess, time\nif me == "run_b" and stage == "proposal":\n'
-        '    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(613)"]); time.sleep(600)',
+        '    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(613)", out]); time.sleep(600)',
         "time-out after 2 s",
     ),
 }
@@ -170,7 +170,7 @@ def test_a_candidate_that_fails_is_out_alone_and_nothing_of_it_is_left(work, kin
     assert why in (folder / "run_b" / "failure.md").read_text()
     assert why in (folder / "summary.md").read_text()
     assert (folder / "best_run.txt").read_text() == "run_a\n"
-    assert not left_behind("time.sleep(613)")
+    assert not left_behind(str(work.top))
 
 
 def test_where_all_fail_there_is_a_summary_and_no_best_run(work):
@@ -279,8 +279,8 @@ def test_a_run_that_is_killed_leaves_no_process_and_resumes_to_the_same_selectio
         time.sleep(0.02)
     process.send_signal(number)
     process.wait()
-    while left_behind("agent program.py"):
-        assert time.monotonic() < deadline, left_behind("agent program.py")
+    while left_behind(str(work.top)):
+        assert time.monotonic() < deadline, left_behind(str(work.top))
         time.sleep(0.02)
     assert not (work.top / "run" / "best_run.txt").exists()
     assert "holds something" in work.fails(4, *arguments)
