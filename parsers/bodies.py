@@ -11,6 +11,9 @@ GRAMMARS = {
     "WINNER": ("winner", "winner_of"),
     "STAGE": ("stage", "stage_of"),
     "SELECTION": ("stage", "selection_of"),
+    "POSITION": ("position", "position_of"),
+    "REBUTTAL": ("position", "rebuttal_of"),
+    "ABSENT": ("absent", "absent_of"),
 }
 
 

@@ -15,6 +15,7 @@ TAGS = frozenset(
     {
         "PEER_A", "PEER_B", "DONE", "INCOMPLETE", "ACK", "CHALLENGE", "ENTRY", "SCORE", "WINNER",
         "COMPETITOR", "JUDGE", "MASTER", "CANDIDATE", "STAGE", "SELECTION",
+        "DEBATER", "CONVENER", "POSITION", "REBUTTAL", "ABSENT", "RECAP", "SYNTHESIS", "REPORT",
     }
 )  # fmt: skip
 """Words that a header uses for what a block is, or for the part that its author plays."""

@@ -1,6 +1,7 @@
 """Sections: what stands under `KEY:` lines of a body, each up to the next key; and which lines are fenced.
 
-A key counts at the start of a line, in capitals, bold or in a heading or bare, outside closed code fences.
+A key counts at the start of a line, in capitals, bold or in a heading or bare, outside closed code fences. Models
+that are asked for headings write them in more ways: numbered, in any case, with a dash or nothing behind.
 """
 
 import re
@@ -9,19 +10,19 @@ from collections.abc import Collection, Sequence
 from .headers import TOKENS, read_header
 
 
-def sections(body: str, keys: Collection[str]) -> list[tuple[str, str]]:
+def sections(body: str, keys: Collection[str], *, loosely: bool = False) -> list[tuple[str, str]]:
     """Give (key, text) of each section in order; what stands before the first key comes under "".
 
-    Lines that are tokens, such as `[DONE]`, are nobody's text.
+    Lines that are tokens, such as `[DONE]`, are nobody's text. With `loosely` a key counts as a model writes it.
     """
     lines = body.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
-    key = rf" {{0,3}}(?:#{{1,6}}[ \t]+)?(?P<bold>\*\*|__|)(?P<key>{'|'.join(keys)})(?:(?P=bold):|:(?P=bold))[ \t]*"
+    key = _loose_key(keys) if loosely else _key(keys)
     found: list[tuple[str, list[str]]] = [("", [])]
     fenced = fences(lines)
     until = -1
     for number, line in enumerate(lines):
         if number > until and (match := re.match(key, line)):
-            found.append((match["key"], [line[match.end() :]]))
+            found.append((match["key"].upper(), [line[match.end() :]]))
         elif number <= until or line[:1] not in "[*_# " or not read_header(line, TOKENS):
             found[-1][1].append(line)
         until = max(until, fenced.get(number, -1)) if number > until else until
@@ -29,6 +30,26 @@ def sections(body: str, keys: Collection[str]) -> list[tuple[str, str]]:
     blank = re.compile(r"(?:[^\S\n]*\n)*")
     texts = [(name, "\n".join(text).rstrip()) for name, text in found]
     return [(name, blank.sub("", text, count=1)) for name, text in texts]
+
+
+def _key(keys: Collection[str]) -> str:
+    return rf" {{0,3}}(?:#{{1,6}}[ \t]+)?(?P<bold>\*\*|__|)(?P<key>{'|'.join(keys)})(?:(?P=bold):|:(?P=bold))[ \t]*"
+
+
+def _loose_key(keys: Collection[str]) -> str:
+    """Give the pattern of `2. **Defense** — text`, `### DEFENSE`, `Defense: text`; a word in a sentence is none."""
+    number = r"(?:[0-9]{1,2}[.)][ \t]+)?"
+    named = rf"(?P<bold>\*\*|__|)(?P<key>(?i:{'|'.join(keys)}))"
+    closed = r"(?:(?:(?P=bold)[ \t]*(?::|[ \t]+[\u2014\u2013-](?![\w-]))|:(?P=bold))(?:[ \t]*[\u2014\u2013-](?=[ \t]))?|(?P=bold)[ \t]*$)"
+    return rf" {{0,3}}(?:#{{1,6}}[ \t]+)?{number}{named}{closed}[ \t]*"
+
+
+def unfenced(text: str) -> str:
+    """Give the text in the one fence that holds all of it; a text that no fence holds as it is."""
+    lines = text.strip().split("\n")
+    if len(lines) > 1 and fences(lines).get(0) == len(lines) - 1:
+        return "\n".join(lines[1:-1])
+    return text
 
 
 def as_text(text: str, keys: Collection[str]) -> str:
