@@ -1,45 +1,73 @@
-"""Votes and verdicts of candidates and their verifier: the last line of its own that counts."""
+"""Votes, verdicts and scores: what the last line that counts says, behind its key, in a text's own lines.
 
+    selected_candidate_id: run_a
+    VERDICT: pass
+    SCORE: 0.75
+
+In any capitals, in a heading, a list or bold; what follows the word behind a blank or a mark is a remark:
+`VERDICT: fail.`, `VERDICT: pass, with reservations`. Whole words count, so `passable` and `pass or fail` are none.
+"""
+
+import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from .sections import fences
 
 VERDICTS = ("pass", "fail")
 
+LEAD = r" {0,3}(?:#{1,6}[ \t]+)?(?:[-*+•][ \t]+|[0-9]{1,3}[.)][ \t]+)?(?:#{1,6}[ \t]+)?[*_`]*+"
+_MARKS = r"[*_`\"' \t]*+"
+_WORD = r"[^\W_](?:\w*[^\W_])?"
+_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_REMARK = r"(?:$|[.,;:!](?=[\s*_`\"')]|$)|[(\u2013\u2014]|(?<=[ \t])-+[ \t])"
 
-def vote_of(text: str, ids: Collection[str]) -> str:
-    """Give the candidate that a text votes for: the last `selected_candidate_id: ID` that names one of `ids`.
 
-    A line in a code fence or a quotation is somebody else's vote.
-    """
-    named = (word for word in _lines(text, "selected_candidate_id") if word in ids)
-    return next(named, "")
+class Vote(NamedTuple):
+    """A line that votes: the candidate it names, or nothing where it names none; and the line itself."""
+
+    choice: str
+    line: str
+
+
+def votes_in(text: str, ids: Collection[str]) -> tuple[Vote, ...]:
+    """Give every `selected_candidate_id: ID` of a text, in its order."""
+    known = {one.casefold(): one for one in ids}
+    said = _said(text, "selected_candidate_id", _WORD)
+    return tuple(Vote(known.get(word.casefold(), ""), line) for word, line in said)
 
 
 def verdict_of(text: str) -> str:
-    """Give a verifier's `VERDICT: pass` or `fail`, the last one, in any case; empty where it gives none."""
-    said = (word.casefold() for word in _lines(text, "VERDICT"))
-    return next((word for word in said if word in VERDICTS), "")
+    """Give a verifier's `VERDICT: pass` or `fail`, the last one that is either; empty where it gives none."""
+    words = [word.casefold() for word, _ in _said(text, "VERDICT", _WORD)]
+    return next((word for word in reversed(words) if word in VERDICTS), "")
 
 
 def score_of(text: str) -> float | None:
-    """Give the number of an oracle's last `SCORE: number` line; None where there is none, or it is no number."""
-    for word in _lines(text, "SCORE"):
-        if re.fullmatch(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?", word):
-            return float(word)
-    return None
+    """Give the number of an oracle's last `SCORE:` line; None where there is none, or that one is no number."""
+    said = _said(text, "SCORE", _NUMBER)
+    score = float(said[-1][0] or "nan") if said else math.nan
+    return score if math.isfinite(score) else None
 
 
-def _lines(text: str, key: str) -> list[str]:
-    """Give the words behind a key on lines of its own, the last one first."""
+def _said(text: str, key: str, value: str) -> list[tuple[str, str]]:
+    """Give the value behind a key on each of a text's own lines that has it, empty for another one; and the line."""
+    found = []
+    for _, line in own_lines(text):
+        keyed = re.match(rf"(?i:{LEAD}{key}){_MARKS}:{_MARKS}(.*)", line)
+        if keyed:
+            read = re.match(rf"({value}){_MARKS}{_REMARK}", keyed[1])
+            found.append((read[1] if read else "", line.strip()))
+    return found
+
+
+def own_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Give the lines that are a text's own, each with its number from 1: neither fenced nor quoted."""
     lines = text.replace("\r\n", "\n").split("\n")
-    fenced = fences(lines)
-    found, until = [], -1
+    fenced, until = fences(lines), -1
     for number, line in enumerate(lines):
         if number > until:
             until = max(until, fenced.get(number, -1))
-        read = re.match(rf"(?:\*\*)?{key}(?:\*\*)?:(?:\*\*)?[ \t]*`?([^\s`*]+)`?(?:\*\*)?[ \t]*$", line)
-        if number > until and read:
-            found.append(read[1])
-    return found[::-1]
+        if number > until and not line.lstrip().startswith(">"):
+            yield number + 1, line

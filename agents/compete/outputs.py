@@ -9,7 +9,7 @@ from ...parsers.findings import Finding, findings_of, merge
 from ...workspace.files import write_whole
 from .policy import UNIONS
 from .run import Run
-from .selection import Evidence, Selection
+from .selection import Evidence, Selection, number
 
 HANDOFF_ACTIONS = (
     "create_child_items", "enqueue_integration_hint", "write_blueprint_patch_proposal", "write_validation_hint",
@@ -79,7 +79,7 @@ def _classification(run: Run) -> str:
 def _verification(evidence: Mapping[str, Evidence]) -> str:
     rows = []
     for one in evidence.values():
-        score = "" if one.score is None else f"{one.score:g}"
+        score = "" if one.score is None else number(one.score)
         rows.append(f"| {one.candidate} | {one.verdict or 'none'} | {one.oracle or 'none'} | {score} |")
     return "\n".join(["| candidate | verifier | oracle | score |", "|---|---|---|---|", *rows]) + "\n"
 

@@ -26,7 +26,8 @@ QUESTION_TYPES = ("precision", "coverage", "audit", "blueprint", "seo", "executi
 THREE_WAY = "three_way_challenge"
 SHAPES = (THREE_WAY, "parallel_proposals", "coverage_sweep", "repair_search", "top_k_synthesis")
 MODES = ("best_one", "top_k", "coverage_union", "risk_union", "vote_then_tiebreak", "repair_queue")
-LAYOUTS = ("native", "old_three_way")
+OLD_LAYOUT = "old_three_way"
+LAYOUTS = ("native", OLD_LAYOUT)
 UNIONS = ("coverage_union", "risk_union")
 
 # question type -> how many propose, of n workers
@@ -105,12 +106,28 @@ class Plan(NamedTuple):
         """How many are chosen, as files say it: a number, or `all_valid`."""
         return self.choose_count or ALL_VALID
 
+    @property
+    def is_count_asked(self) -> bool:
+        """Whether a person said how many are chosen: the automatic choice has its reason."""
+        return bool(self.choose_count) and "choose_count" not in dict(self.reasons)
+
+    @property
+    def misfit(self) -> str:
+        """Say how proposals and workers do not fit each other; empty where they do."""
+        if self.proposal_count > self.budget_workers:
+            return (
+                f"{self.proposal_count} proposals are more than the budget of {self.budget_workers} workers"
+            )
+        if self.competition_shape == THREE_WAY and self.proposal_count < self.budget_workers:
+            return f"a {THREE_WAY} has 3 proposals: {self.budget_workers - 3} of {self.budget_workers} workers idle"
+        return ""
+
 
 def plan_for(task: str, wishes: Wishes) -> Plan:
     """Decide what a run is; every option overrides what the task's words would give.
 
     Raises UsageError for an unknown word (with the nearest), a count that is no positive number, more chosen than
-    proposed, or a three-way challenge of another number.
+    proposed, a three-way challenge of another number, or options that contradict each other.
     """
     _known("--question-type", wishes.question_type, (AUTO, *QUESTION_TYPES))
     _known("--competition-shape", wishes.competition_shape, (AUTO, *SHAPES))
@@ -128,7 +145,12 @@ def plan_for(task: str, wishes: Wishes) -> Plan:
     if kind == AUTO:
         kind, why = question_type_of(task)
         reasons.append(("question_type", why))
-    three = wishes.competition_shape == THREE_WAY or wishes.artifact_layout == "old_three_way"
+    three = wishes.competition_shape == THREE_WAY or wishes.artifact_layout == OLD_LAYOUT
+    if three and wishes.competition_shape not in (AUTO, THREE_WAY):
+        raise UsageError(
+            f"--artifact-layout {OLD_LAYOUT} is for a {THREE_WAY}, not a {wishes.competition_shape}",
+            then="leave one of the two options out",
+        )
     shape = THREE_WAY if three else wishes.competition_shape
     if shape == AUTO:
         shape = SHAPE_OF.get(kind, "parallel_proposals")
@@ -136,7 +158,10 @@ def plan_for(task: str, wishes: Wishes) -> Plan:
     mode = wishes.selection_mode
     if mode == AUTO:
         mode = "vote_then_tiebreak" if three else MODE_OF[kind]
-        reasons.append(("selection_mode", f"{shape if three else kind} selects by {mode}"))
+        why = f"{shape if three else kind} selects by {mode}"
+        if mode == "best_one" and isinstance(wishes.choose_count, int) and wishes.choose_count > 1:
+            mode, why = "top_k", f"{wishes.choose_count} are to be chosen: top_k"
+        reasons.append(("selection_mode", why))
     proposals = wishes.proposal_count
     if three and proposals not in (None, 3):
         raise UsageError(f"--proposal-count is {proposals}", then="a three-way challenge has three proposals")
@@ -182,8 +207,9 @@ def _choose(wishes: Wishes, mode: str, proposals: int, reasons: list[tuple[str, 
     assert isinstance(asked, int)
     if asked > proposals:
         raise UsageError(f"--choose-count is {asked} of {proposals} proposals", then="choose at most as many")
-    if mode == "vote_then_tiebreak" and asked != 1:
-        raise UsageError(f"--choose-count is {asked}", then="a vote has one winner")
+    if mode in ("vote_then_tiebreak", "best_one") and asked != 1:
+        then = "a vote has one winner" if mode != "best_one" else "choose one, or add --selection-mode top_k"
+        raise UsageError(f"--choose-count is {asked}", then=then)
     return asked
 
 

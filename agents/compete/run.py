@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...parsers.votes import verdict_of, vote_of
+from ...parsers.votes import verdict_of, votes_in
 from ...workspace.files import make_folder, read_regular, write_whole
 from ...workspace.worktrees import lend, patch_of, take_back
 from ..protocols.compete import STAGES
@@ -246,10 +246,12 @@ class Run:
         for name in self.plan.candidate_ids:
             verified = self.done.get((name, _VERIFIED))
             verdict = verdict_of(self.whole(name, _VERIFIED)) if verified and not verified.error else ""
+            unread = "no VERDICT line" if verified and not verdict else ""
+            unread = f"the verifier failed: {verified.error}" if verified and verified.error else unread
             says, score = oracle.get(name, ("", None))
-            evidence[name] = Evidence(name, self.failures.get(name, ""), verdict, says, score)
+            evidence[name] = Evidence(name, self.failures.get(name, ""), verdict, says, score, unread)
         votes = {
-            name: vote_of(self.whole(name, "peer_review_round_2"), self.plan.candidate_ids)
+            name: votes_in(self.whole(name, "peer_review_round_2"), self.plan.candidate_ids)
             for name in self.plan.candidate_ids
             if (name, "peer_review_round_2") in self.done
         }

@@ -91,6 +91,11 @@ def test_what_was_asked_for_overrides_what_the_words_say_and_needs_no_reason():
         (Wishes(proposal_count=4, competition_shape="three_way_challenge"), "has three proposals"),
         (Wishes(choose_count=2, competition_shape="three_way_challenge"), "a vote has one winner"),
         (Wishes(choose_count=ALL_VALID, question_type="precision"), "add --selection-mode coverage_union"),
+        (Wishes(choose_count=2, selection_mode="best_one"), "choose one, or add --selection-mode top_k"),
+        (
+            Wishes(competition_shape="coverage_sweep", artifact_layout="old_three_way"),
+            "is for a three_way_challenge, not a coverage_sweep",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_mend(wishes, says):
@@ -99,11 +104,34 @@ def test_what_makes_no_sense_is_refused_with_the_mend(wishes, says):
     assert says in str(refused.value)
 
 
+def test_a_fallback_pair_on_request_is_the_best_two_and_the_reason_says_so():
+    plan = plan_for("x", Wishes(4, choose_count=2, question_type="precision"))
+    assert (plan.selection_mode, plan.choose_count) == ("top_k", 2)
+    assert dict(plan.reasons)["selection_mode"] == "2 are to be chosen: top_k"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "says"),
+    [
+        (Wishes(5, competition_shape="three_way_challenge"), "2 of 5 workers idle"),
+        (Wishes(2, competition_shape="three_way_challenge"), "3 proposals are more than the budget of 2"),
+        (Wishes(2, 4), "4 proposals are more than the budget of 2 workers"),
+        (Wishes(3, competition_shape="three_way_challenge"), ""),
+        (Wishes(8), ""),
+    ],
+)
+def test_proposals_that_do_not_fit_the_workers_are_told(wishes, says):
+    assert says in plan_for("x", wishes).misfit
+    assert bool(says) == bool(plan_for("x", wishes).misfit)
+
+
 @given(
     st.text(max_size=60), st.integers(1, 12), st.sampled_from(["auto", *QUESTION_TYPES]),
     st.sampled_from(["auto", *SHAPES]), st.sampled_from(["auto", *MODES]), st.sampled_from(LAYOUTS),
 )  # fmt: skip
 def test_any_plan_chooses_no_more_than_are_proposed(task, n, kind, shape, mode, layout):
+    if layout == "old_three_way" and shape != "auto":
+        shape = "three_way_challenge"
     plan = plan_for(
         task,
         Wishes(n, question_type=kind, competition_shape=shape, selection_mode=mode, artifact_layout=layout),
