@@ -34,6 +34,7 @@ class Answer(NamedTuple):
     error: str  # one line
     elapsed_s: float
     cut: bool = False  # whether head and tail alone were kept
+    lost_bytes: int = 0  # how much stood between them
 
 
 class Kept:
@@ -58,14 +59,18 @@ class Kept:
     @property
     def is_cut(self) -> bool:
         """Whether something between head and tail is gone."""
-        return self.size_bytes > self._head_bytes + self._tail_bytes
+        return self.lost_bytes > 0
+
+    @property
+    def lost_bytes(self) -> int:
+        """How much between head and tail is gone."""
+        return max(0, self.size_bytes - self._head_bytes - self._tail_bytes)
 
     def text(self) -> str:
         """Give what was kept; a cut is marked, what is not UTF-8 is replaced."""
         if not self.is_cut or not self._tail_bytes:
             return (self._head + self._tail).decode("utf-8", "replace")
-        lost = self.size_bytes - len(self._head) - len(self._tail)
-        mark = f"\n[... {lost} bytes were cut here ...]\n"
+        mark = f"\n[... {self.lost_bytes} bytes were cut here ...]\n"
         return self._head.decode("utf-8", "replace") + mark + self._tail.decode("utf-8", "replace")
 
 
@@ -132,6 +137,7 @@ class CommandRunner:
             error=error or group.complaint(),
             elapsed_s=time.monotonic() - began,
             cut=group.kept.is_cut,
+            lost_bytes=group.kept.lost_bytes,
         )
 
     def stop(self) -> None:
