@@ -23,7 +23,7 @@ from .bus_worker import BusWorker
 from .oracle import ask_oracle
 from .outputs import HANDOFF_ACTIONS, write_outputs
 from .policy import Plan
-from .records import estimator, lease_records, looper_logs, policy_record, route
+from .records import Facts, records_of
 from .run import Limits, Run
 from .selection import Selection
 from .story import tell_story
@@ -144,20 +144,17 @@ def carry_out(
         if sources and fingerprint(sources) != before_all:
             run.notes.append(f"{sources} changed during the run; then ran {', '.join(plan.candidate_ids)}")
         evidence, selection = run.selection(verdicts)
-        ref = limits.competition_id
+        facts = Facts(
+            limits.competition_id, settings.runner, len(settings.task) // 1024, bool(settings.oracle), lease,
+            settings.policy_change,
+        )  # fmt: skip
         texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
-        records = [
-            estimator(plan, ref, len(settings.task) // 1024, bool(settings.oracle)),
-            route(plan, ref, settings.runner),
-            *looper_logs(ref, evidence, texts),
-            *(lease_records(lease, ref) if lease else ()),
-            *([policy_record(settings.policy_change)] if settings.policy_change else ()),
-        ]
+        records = records_of(plan, facts, evidence, texts, run.done.values())
         manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
-        run.clear()
         if story:
             story.selection(run, selection)
             tell(f"the ledger tells it: moot log --in {story.session}")
+        run.clear()  # last: a folder without `.frozen` is that of a run that has ended
     finally:
         signal.signal(signal.SIGTERM, before)
         worker.stop()
@@ -196,6 +193,7 @@ def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any
         },
         "candidate_ids": list(plan.candidate_ids),
         "stages": list(STAGES),
+        "runner": settings.runner,
         "failure_policy": "all_settled",
         "handoff": {
             "mode": settings.handoff,
