@@ -16,6 +16,7 @@ from typing import NamedTuple
 from .sections import fences
 
 VERDICTS = ("pass", "fail")
+SHOWN = 200  # characters of a line that a notice repeats
 
 LEAD = r" {0,3}(?:#{1,6}[ \t]+)?(?:[-*+•][ \t]+|[0-9]{1,3}[.)][ \t]+)?(?:#{1,6}[ \t]+)?[*_`]*+"
 _MARKS = r"[*_`\"' \t]*+"
@@ -58,7 +59,7 @@ def _said(text: str, key: str, value: str) -> list[tuple[str, str]]:
         keyed = re.match(rf"(?i:{LEAD}{key}){_MARKS}:{_MARKS}(.*)", line)
         if keyed:
             read = re.match(rf"({value}){_MARKS}{_REMARK}", keyed[1])
-            found.append((read[1] if read else "", line.strip()))
+            found.append((read[1] if read else "", line.strip()[:SHOWN]))
     return found
 
 

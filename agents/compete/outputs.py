@@ -3,10 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from ...parsers.findings import Finding, findings_of, merge
-from ...workspace.files import write_whole
+from ...parsers.findings import Finding, findings_of, merge, missed_in
+from ...parsers.screen import one_line, visible
+from ...workspace.files import read_regular, write_whole
+from ..protocols.compete import STAGES
+from .layout import result_stage
 from .policy import UNIONS
 from .run import Run
 from .selection import Evidence, Selection, number
@@ -15,6 +19,8 @@ HANDOFF_ACTIONS = (
     "create_child_items", "enqueue_integration_hint", "write_blueprint_patch_proposal", "write_validation_hint",
     "write_repair_assignment", "request_master_review",
 )  # fmt: skip
+NO_REAL_WORK = "the built-in mock did the work: none of it is real"
+_MARK = re.compile(r"(?<![\w\])])\[[ \t]*[xX][ \t]*\]")  # `list[x]` is code, and accepts nothing
 
 
 def write_outputs(
@@ -30,7 +36,15 @@ def write_outputs(
     manifest = {
         **manifest,
         "status": status,
-        "selection": {"selected_ids": chosen, "tie_break": "stable_candidate_id"},
+        "selection": {
+            "selected_ids": chosen,
+            "tie_break": "stable_candidate_id",
+            "reason": reason(run, selection),
+            "doubt": selection.doubt,
+        },
+        "notes": run.notes,
+        "refused_marks": [{"candidate_id": name, "stage": stage} for name, stage in marks(run)],
+        "missed_findings": missed(run, selection),
         "votes": [ballot._asdict() for ballot in selection.ballots],
         "verdicts": {name: one._asdict() for name, one in evidence.items()},
         "exit_codes": {f"{name}/{stage}": one.exit_code for (name, stage), one in sorted(run.done.items())},
@@ -47,7 +61,7 @@ def write_outputs(
         "final_repairs.md": _final_repairs(run, selection),
         "records.jsonl": "".join(json.dumps(record) + "\n" for record in records),
         "compete_manifest.json": _json(manifest),
-        "summary.md": summary(run, evidence, selection),
+        "summary.md": summary(run, selection, manifest["runner"]),
     }
     for name, text in texts.items():
         write_whole(run.folder / name, text.encode("utf-8", "replace"))
@@ -56,6 +70,15 @@ def write_outputs(
         write_whole(best, f"{chosen[0]}\n".encode())
     else:
         best.unlink(missing_ok=True)
+    return manifest
+
+
+def finished(folder: Path) -> dict[str, Any] | None:
+    """Give the manifest of a run that has ended, with all that ends it; None where something is left to do."""
+    data = read_regular(folder / "compete_manifest.json")
+    if data is None or (folder / ".frozen").exists():
+        return None
+    manifest: dict[str, Any] = json.loads(data)
     return manifest
 
 
@@ -86,15 +109,49 @@ def _verification(evidence: Mapping[str, Evidence]) -> str:
 
 def accepted_nothing(text: str) -> str:
     """Give a candidate's text with `[x]` marks made `[_]`: only the master accepts."""
-    return re.sub(r"\[[xX]\]", "[_]", text)
+    return _MARK.sub("[_]", text)
+
+
+def marks(run: Run) -> tuple[tuple[str, str], ...]:
+    """Give (candidate, stage) for everything handed in that holds an `[x]`."""
+    order = sorted(run.done, key=lambda key: (key[0], STAGES.index(key[1])))
+    return tuple((name, stage) for name, stage in order if _MARK.search(run.whole(name, stage)))
 
 
 def united(run: Run, selection: Selection) -> tuple[Finding, ...]:
     """Give the findings of those chosen by a union, merged; nothing where the mode is no union."""
     if run.plan.selection_mode not in UNIONS:
         return ()
-    found = {name: findings_of(run.result_of(name)) for name in selection.chosen}
+    found = {name: findings_of(accepted_nothing(run.result_of(name))) for name in selection.chosen}
     return merge(found, ranked=run.plan.selection_mode == "risk_union")
+
+
+def missed(run: Run, selection: Selection) -> dict[str, list[int]]:
+    """Give, by file, the numbers of the lines that look like findings of a union and were not taken."""
+    if run.plan.selection_mode not in UNIONS:
+        return {}
+    numbers = {name: list(missed_in(run.result_of(name))) for name in selection.chosen}
+    return {_result_file(run, name): lines for name, lines in numbers.items() if lines}
+
+
+def _result_file(run: Run, name: str) -> str:
+    stages = {stage: done.sha256 for (who, stage), done in run.done.items() if who == name and not done.error}
+    return str(run.path(name, result_stage(stages)).relative_to(run.folder))
+
+
+def reason(run: Run, selection: Selection) -> str:
+    """Say in one line why those were chosen: what a union holds, and the evidence, the best first."""
+    said = [_size(run, selection)]
+    said += [f"{', '.join(selection.chosen)}: chosen {selection.doubt}"] if selection.doubt else []
+    return "; ".join(one for one in (*said, *(f"{name}: {fact}" for name, fact in selection.facts)) if one)
+
+
+def _size(run: Run, selection: Selection) -> str:
+    """Say how much a union holds; empty where there is none."""
+    if run.plan.selection_mode not in UNIONS or not selection.chosen:
+        return ""
+    found, count = len(united(run, selection)), len(selection.chosen)
+    return f"{found} finding{'s' * (found != 1)} of {count} candidate{'s' * (count != 1)}"
 
 
 def synthesis(run: Run, selection: Selection) -> str:
@@ -112,14 +169,19 @@ def synthesis(run: Run, selection: Selection) -> str:
         parts = [f"## {titles.get(name, 'Chosen')}: {name}\n\n{text}" for name, text in results.items()]
         return "\n\n".join(parts) + "\n"
     lines = [
-        f"{number}. {one.severity or 'unrated'} | {one.location} | {one.claim} | {one.evidence} |"
+        f"{place}. {_severity(one)} | {one.location} | {one.claim} | {one.evidence} |"
         f" found by {', '.join(one.found_by)}"
-        for number, one in enumerate(united(run, selection), 1)
+        for place, one in enumerate(united(run, selection), 1)
     ]
     parts = ["# Findings", "\n".join(lines) or "No candidate gave a `FINDING:` line."]
     free = {name: text for name, text in results.items() if not findings_of(text)}
     parts += [f"## {name}, in its own words\n\n{text}" for name, text in free.items()]
     return "\n\n".join(parts) + "\n"
+
+
+def _severity(one: Finding) -> str:
+    said = f"unrated ({one.severity_said})" if one.severity_said else "unrated"
+    return one.severity or said
 
 
 def _final_repairs(run: Run, selection: Selection) -> str:
@@ -130,22 +192,39 @@ def _final_repairs(run: Run, selection: Selection) -> str:
     return "\n\n".join(["# Repairs", *parts]) + "\n"
 
 
-def summary(run: Run, evidence: Mapping[str, Evidence], selection: Selection) -> str:
+def summary(run: Run, selection: Selection, runner: str) -> str:
     """Tell a person what came of the run, and why."""
-    plan = run.plan
+    head = "No valid candidate"
     if selection.chosen:
-        head = f"# {', '.join(selection.chosen)}: chosen by {plan.selection_mode}"
-    else:
-        head = "# No valid candidate"
-    votes = dict(selection.votes)
-    lines = [head, "", f"Task: {run.task.strip()}", ""]
-    for name, one in evidence.items():
-        said = [f"failed at {one.failure}" if one.failure else "valid", f"votes {votes.get(name, 0)}"]
-        said += [f"verifier {one.verdict}"] * bool(one.verdict) + [f"oracle {one.oracle}"] * bool(one.oracle)
-        lines.append(f"- {name}: {', '.join(said)}")
-    lines += [f"- void vote of {ballot.voter}: {ballot.void}" for ballot in selection.ballots if ballot.void]
-    marks = [name for name in run.plan.candidate_ids if re.search(r"\[[xX]\]", run.result_of(name))]
-    lines += [f"- {name} wrote [x], which only the master may: taken as [_]" for name in marks]
-    cut = [f"{name}/{stage}" for (name, stage), one in sorted(run.done.items()) if one.cut]
-    lines += [f"- output was cut: {where}" for where in cut]
-    return "\n".join([*lines, *(f"- {note}" for note in run.notes)]) + "\n"
+        how = ", ".join(part for part in (run.plan.selection_mode, selection.doubt) if part)
+        head = f"{', '.join(selection.chosen)}: chosen by {how}"
+    lines = [f"# {head}", "", f"Task: {one_line(run.task, 2000)}", ""]
+    lines += [f"{NO_REAL_WORK[0].upper()}{NO_REAL_WORK[1:]}.", ""] if runner == "mock" else []
+    lines += ["What was chosen: [synthesis.md](synthesis.md).", ""] if selection.chosen else []
+    return "\n".join([*lines, *(f"- {_flat(one)}" for one in _told(run, selection))]) + "\n"
+
+
+def _told(run: Run, selection: Selection) -> list[str]:
+    """Give what a summary lists: the evidence, the best first, who voted for whom, and what was noticed."""
+    lines = [f"{name}: {fact}" for name, fact in selection.facts]
+    lines += [f"united: {size}" for size in (_size(run, selection),) if size]
+    for one in selection.ballots:
+        said = f" (`{one.line}`)" if one.line else ""
+        lines.append(
+            f"void vote of {one.voter}: {one.void}{said}"
+            if one.void
+            else f"vote: {one.voter} for {one.choice}"
+        )
+    for file, numbers in missed(run, selection).items():
+        where = f"line{'s' * (len(numbers) != 1)} {', '.join(map(str, numbers[:20]))}"
+        lines.append(f"{len(numbers)} that look like findings were not taken: {file}, {where}")
+    for name, stage in marks(run):
+        who = f"the verifier of {name}" if stage == "initial_verification" else name
+        lines.append(f"{who} wrote [x] at {stage}, which only the master may: taken as [_]")
+    cut = (f"{name}/{stage}" for (name, stage), one in sorted(run.done.items()) if one.cut)
+    return [*lines, *(f"output was cut: {where}" for where in cut), *run.notes]
+
+
+def _flat(text: str) -> str:
+    """Give any text as one line, with what would break it as escapes."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")

@@ -5,6 +5,7 @@ from pathlib import Path
 from ...bus.batch import Draft
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound
+from ...parsers.screen import one_line
 from ...parsers.seats import Seat
 from ...parsers.stage import Selection as Chosen
 from ...parsers.stage import Stage, StageLine, write_selection, write_stage
@@ -15,9 +16,11 @@ from ..protocols import compete as rules
 from ..protocols.opening import Opening
 from ..referee import Referee
 from ..starting import new_name, open_session
+from .outputs import reason
 from .run import Run
 from .selection import Selection
 
+REASON_CHARACTERS, NOTE_CHARACTERS = 300, 500  # a block tells the first of it, the run's folder all
 FILE = "session"  # in the run's folder: which session tells its story
 
 
@@ -27,6 +30,7 @@ class Story:
     def __init__(self, referee: Referee, session: str, by: str) -> None:
         """Name the session."""
         self._referee, self.session, self._by = referee, session, by
+        self._noted = 0  # how many of the run's notes the ledger has
 
     def stage(self, run: Run, stage: str, names: list[str]) -> None:
         """Tell what came of a stage, unless the ledger has it already."""
@@ -38,15 +42,19 @@ class Story:
             done = run.done.get((name, stage))
             where = str(run.path(name, stage).relative_to(run.folder))
             lines.append(StageLine(name, "" if failure or not done else done.sha256, where, failure))
-        self._post("STAGE", write_stage(Stage(stage, tuple(lines))))
+        self._post("STAGE", write_stage(Stage(stage, tuple(lines))) + self._notes(run))
 
     def selection(self, run: Run, selection: Selection) -> None:
         """Tell who was chosen, and close."""
         if self._phase() == rules.SELECTION:
-            why = "; ".join(f"{name}: {votes} votes" for name, votes in selection.votes) or "nobody voted"
-            why = why if selection.chosen else "every candidate failed"
+            why = one_line(reason(run, selection), REASON_CHARACTERS)
             body = write_selection(Chosen(selection.chosen, run.plan.selection_mode, why))
-            self._post("SELECTION", body)
+            self._post("SELECTION", body + self._notes(run))
+
+    def _notes(self, run: Run) -> str:
+        """Give what was noticed since the last block, as lines below its own."""
+        new, self._noted = run.notes[self._noted :], len(run.notes)
+        return "".join(f"\n* {one_line(note, NOTE_CHARACTERS)}" for note in new)
 
     def _phase(self) -> str:
         self._referee.refresh()
