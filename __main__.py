@@ -15,6 +15,7 @@ from .parsers.errors import MootError
 # command -> the module of its room; the function has the command's name, with `_` for `-`
 COMMANDS = {
     "init": "workspace.commands",
+    "trust": "workspace.commands",
     "agents": "workspace.commands",
     "sync": "workspace.commands",
     "start": "agents.commands.sessions",
@@ -34,6 +35,7 @@ COMMANDS = {
     "up": "agents.commands.running",
     "run": "agents.commands.running",
     "compete": "agents.commands.compete",
+    "debate": "agents.commands.debate",
     "demo": "agents.commands.running",
 }
 

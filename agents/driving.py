@@ -9,6 +9,7 @@ from ..bus.watcher import Watcher
 from ..parsers.errors import NotFound, Refused, StoreError, UsageError
 from ..parsers.screen import one_line
 from .posting import take_turn
+from .reader import Reader
 from .referee import Referee
 from .runners import Answer, CommandRunner
 from .session import Session, load_session
@@ -128,7 +129,7 @@ def _trouble(result: Answer) -> str:
     return "the answer holds a NUL byte" if "\0" in result.text else ""
 
 
-def current(referee: Referee, name: str) -> Session:
+def current(referee: Reader, name: str) -> Session:
     """Give a session as it is now, open or closed; NotFound where there is none of that name."""
     referee.refresh()
     if name in referee.book.sessions:

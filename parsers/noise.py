@@ -23,14 +23,25 @@ def without_noise(text: str) -> str:
     text = _sequences().sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(_last_written(line) if "\r" in line else line for line in text.split("\n"))
-    while (shorter := re.sub(r"[^\x08\n]\x08", "", text)) != text:  # as a typewriter goes back
-        text = shorter
+    if "\b" in text:
+        text = "\n".join(_gone_back(line) if "\b" in line else line for line in text.split("\n"))
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", "", text)
 
 
 def _last_written(line: str) -> str:
     """Give a line as it stands after its carriage returns."""
     return next((part for part in reversed(line.split("\r")) if part.strip()), "")
+
+
+def _gone_back(line: str) -> str:
+    """Give a line as it stands after its backspaces."""
+    left: list[str] = []
+    for character in line:
+        if character != "\b":
+            left.append(character)
+        elif left:
+            left.pop()
+    return "".join(left)
 
 
 def without_echo(text: str, prompt: str) -> str:

@@ -103,5 +103,7 @@ def _critiques(text: str) -> list[Critique]:
 
 def _conceded(text: str) -> list[tuple[str, str]]:
     """Read `CONCEDED: CX | the point`, wherever it stands."""
-    line = r"(?m)^ {0,3}(?:[-+*][ \t]+)?[*_]*CONCEDED[*_]*:[*_]*[ \t]*([^|\n]{1,80}?)[ \t]*\|[ \t]*(.+?)[ \t]*$"
+    line = (
+        r"(?m)^ {0,3}(?:[-+*][ \t]+)?[*_]*CONCEDED[*_]*:[*_]*[ \t]*([^|\n]{1,80}?)[ \t]*\|[ \t]*(.+?)[ \t]*$"
+    )
     return [(found[1].strip("*_` "), found[2]) for found in re.finditer(line, text)]

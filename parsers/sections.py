@@ -40,7 +40,9 @@ def _loose_key(keys: Collection[str]) -> str:
     """Give the pattern of `2. **Defense** — text`, `### DEFENSE`, `Defense: text`; a word in a sentence is none."""
     number = r"(?:[0-9]{1,2}[.)][ \t]+)?"
     named = rf"(?P<bold>\*\*|__|)(?P<key>(?i:{'|'.join(keys)}))"
-    closed = r"(?:(?:(?P=bold)[ \t]*(?::|[ \t]+[\u2014\u2013-](?![\w-]))|:(?P=bold))(?:[ \t]*[\u2014\u2013-](?=[ \t]))?|(?P=bold)[ \t]*$)"
+    dash = r"[\u2014\u2013-](?![\w-])"
+    colon = r"(?::(?P=bold)|(?P=bold)[ \t]*:)"
+    closed = rf"(?:{colon}(?:[ \t]*{dash})?|(?P=bold)[ \t]+{dash}|(?P=bold)[ \t]*$)"
     return rf" {{0,3}}(?:#{{1,6}}[ \t]+)?{number}{named}{closed}[ \t]*"
 
 

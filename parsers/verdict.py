@@ -23,10 +23,12 @@ VERDICT: one of
 - DISAGREE: your objection, and what must change
 - PARTIAL: what you accept / what you contest"""
 
-_MARKS = r"[*_`#>~ \t]*"
+_MARKS = r"[*_`#>~ \t]*+"  # possessive: a line of a million of them is looked at once
 _WORD = r"(?P<word>AGREE|DISAGREE|PARTIAL)(?![\w-])"
 # Seed's and ours: a list of all three words is a question, not an answer to it.
-_CHOICE = re.compile(r"(?i)AGREE\W+(?:or\W+)?DISAGREE\W|DISAGREE\W+(?:or\W+)?(?:AGREE|PARTIAL)\W*(?:or|/|\||$)")
+_CHOICE = re.compile(
+    r"(?i)AGREE\W+(?:or\W+)?DISAGREE\W|DISAGREE\W+(?:or\W+)?(?:AGREE|PARTIAL)\W*(?:or|/|\||$)"
+)
 
 
 class Verdict(NamedTuple):

@@ -1,10 +1,11 @@
-"""Commands of the workspace: init, agents, sync."""
+"""Commands of the workspace: init, trust, agents, sync."""
 
 from pathlib import Path
 
 import click
 
 from ..parsers.errors import UsageError
+from ..parsers.screen import visible
 from .folder import Workspace
 from .options import as_json, here, in_workspace
 from .settings import read_settings
@@ -36,6 +37,24 @@ def init(folder: Path | None, names: str) -> None:
     if workspace.repository is None:
         click.echo("not in a git repository: the ledger is kept, and not committed")
     click.echo('next: moot start "Build a todo API spec. Use peer-collaboration. CC + CX."')
+
+
+@click.command(epilog="Example: moot trust --show")
+@click.option("--show", is_flag=True, help="Only show them.")
+@in_workspace
+def trust(show: bool, pinned: str | None) -> None:
+    """Show what `moot.toml` would run or send, and allow it; a change of any of it has to be allowed anew."""
+    from .trust import trust as note
+
+    workspace = here(pinned)
+    settings = read_settings(workspace.folder)
+    for key, value in settings.risks:
+        click.echo(visible(f"{key} = {value}"))
+    if not settings.risks:
+        click.echo("the settings run nothing and send nothing: there is nothing to trust")
+    elif not show:
+        note(workspace.folder, settings)
+        click.echo(f"trusted for {workspace.folder}, until it changes")
 
 
 @click.group(invoke_without_command=True, epilog="Example: moot agents add GM")

@@ -1,7 +1,7 @@
 """Settings: command line over environment over `moot.toml` over defaults, merged here and nowhere else."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ WAKES = ("wait", "none")
 TRACKS = ("branch", "off")
 MOST = 10_000_000  # seconds are four months then, and KiB more than any disk's file
 _AGENT_KEYS = ("wake",)
+_RISKY = ("command", "base_url", "key_env", "key_file")
 
 
 class Limits(NamedTuple):
@@ -29,6 +30,8 @@ class Settings(NamedTuple):
     agents: Mapping[str, str]
     limits: Limits = Limits()
     track: str = "branch"
+    debate: Mapping[str, Any] = {}  # as it stands: its rules are the debate's own
+    risks: tuple[tuple[str, str], ...] = ()  # (key, value) of what runs a program or sends a secret
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,7 +51,7 @@ def read_settings(folder: Path, environ: Mapping[str, str] = os.environ) -> Sett
             "the settings are missing", where=str(path), then="run `moot init` to make them anew"
         )
     table = _parse(data, path)
-    _known(table, ("agents", "limits", "git"), path)
+    _known(table, ("agents", "limits", "git", "debate"), path)
     agents = _table(table, "agents", path)
     limits = _table(table, "limits", path)
     git = _table(table, "git", path)
@@ -58,7 +61,23 @@ def read_settings(folder: Path, environ: Mapping[str, str] = os.environ) -> Sett
         agents=_agents(agents, path),
         limits=Limits(**{key: _number(limits, key, path, environ) for key in Limits._fields}),
         track=_choice(git, "track", TRACKS, path, "git."),
+        debate=_table(table, "debate", path),
+        risks=tuple(_risks(table, "")),
     )
+
+
+def _risks(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    """Give every key that names a program, or where a secret is and where it is sent, with its value as text."""
+    pairs: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        pairs = ((f"{at}.{key}".removeprefix("."), inner) for key, inner in value.items())
+    elif isinstance(value, list):
+        pairs = ((f"{at}[{number}]", inner) for number, inner in enumerate(value))
+    for key, inner in pairs:
+        if key.rpartition(".")[2] in _RISKY:
+            yield key, str(inner)
+        else:
+            yield from _risks(inner, key)
 
 
 def _parse(data: bytes, path: Path) -> dict[str, Any]:
@@ -145,6 +164,8 @@ def first_settings(names: tuple[str, ...]) -> str:
         "",
         "# The roster: one table an agent. `wake` says how it learns of mail:",
         '# "wait" (it runs `moot wait`) or "none" (it looks into its inbox).',
+        "#",
+        "# [debate] says who debates, in tables [[debate.participants]]: docs/debate.md.",
     ]
     return "\n".join(lines) + "\n" + "".join(agent_table(name) for name in names)
 

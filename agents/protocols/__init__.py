@@ -8,7 +8,12 @@ from ...parsers.seats import Prompt, Seat
 from .events import Copy, Effect, Event, Move, Posted, Seal
 from .opening import Opening
 
-FILES = {"peer-collaboration": "peer_collaboration", "competition": "competition", "compete": "compete"}
+FILES = {
+    "peer-collaboration": "peer_collaboration",
+    "competition": "competition",
+    "compete": "compete",
+    "debate": "debate",
+}
 
 
 class Rules(Protocol):
