@@ -10,6 +10,7 @@ from .errors import UsageError
 from .names import did_you_mean
 
 MAX_DEPTH, MAX_NESTED = 3, 8
+MOST = 1e12  # of anything: what is more, or no number that JSON has, is a mistake
 
 
 class ResourceLease(NamedTuple):
@@ -33,7 +34,7 @@ def read_lease(data: bytes, where: str) -> ResourceLease:
     """Read a lease; UsageError where it is none, with the field that is wrong."""
     try:
         values = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"the lease is no JSON: {error}", where=where, then="correct the file") from None
     if not isinstance(values, dict):
         raise UsageError("the lease is no object", where=where, then='write `{"lease_id": …}`')
@@ -45,9 +46,12 @@ def read_lease(data: bytes, where: str) -> ResourceLease:
     for key in ("lease_id", "loop_id", "attempt_id", "status"):
         if not isinstance(values.get(key), str) or not values[key]:
             raise UsageError(f"the lease has no `{key}`", where=where, then="add it")
-    for key, value in values.items():
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        if key in ResourceLease._field_defaults and key != "workspace" and not is_number:
+    for key, default in ResourceLease._field_defaults.items():
+        value = values.get(key, default)
+        if isinstance(default, str) and not isinstance(value, str):
+            raise UsageError(f"`{key}` is {value!r}", where=where, then="give text")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST
+        if not isinstance(default, str) and not is_number:
             raise UsageError(f"`{key}` is {value!r}", where=where, then="give a number, 0 for no limit")
     return ResourceLease(**values)
 

@@ -32,7 +32,7 @@ def read_policy_change(data: bytes, where: str) -> PolicyChange:
     """Read a change; UsageError where it is none, with the field that is wrong."""
     try:
         values = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(
             f"the policy change is no JSON: {error}", where=where, then="correct the file"
         ) from None

@@ -2,45 +2,119 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from ..parsers.errors import StoreError
+from ..parsers.errors import NotFound, StoreError
 
 _TIMEOUT_S = 120.0  # a checkout of a large repository takes its time
+
+# Everything else called GIT_* (a hook sets GIT_DIR and GIT_INDEX_FILE) would lead git to another place.
+_KEPT_VARIABLES = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"}
+
+# The user's settings that would run something, or refuse a file for its line ends.
+_OUR_SETTINGS = (
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.safecrlf=false"),
+)
 HEAD = ".git/HEAD"  # the key of the commit in a snapshot: no file of a repository can have this path
 
 
-def lend(root: Path, folder: Path) -> None:
-    """Give a folder the files of HEAD, as a detached worktree; one that is a worktree already stays as it is.
+class Source(NamedTuple):
+    """What is lent out: a repository's top, the git folder that its worktrees share, and one commit."""
 
-    Raises StoreError where git refuses, as in a repository without a commit.
+    root: Path
+    git_dir: Path
+    commit: str
+
+
+class Patch(NamedTuple):
+    """What was changed in a worktree, and the repositories inside it, whose files no patch can hold."""
+
+    data: bytes
+    left_out: tuple[str, ...]
+
+
+def source_at(start: Path) -> Source:
+    """Give the repository that a folder lies in, and the commit it is at.
+
+    Raises NotFound outside of one, StoreError where it has no commit.
     """
-    if not (folder / ".git").exists():
-        _git(root, "worktree", "add", "--detach", "--force", str(folder), "HEAD")
+    root = top_of(start)
+    if root is None:
+        raise NotFound(
+            "not in a git repository", where=str(start), then="leave --worktrees out, or run `git init`"
+        )
+    commit = _text(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+    if not commit:
+        raise StoreError(
+            "the repository has no commit", where=str(root), then="make one, or leave --worktrees out"
+        )
+    return Source(root, Path(root, _text(root, "rev-parse", "--git-common-dir")), commit)
 
 
-def patch_of(folder: Path) -> str:
-    """Give what was changed in a worktree since HEAD, new files too, as a patch that `git apply` takes."""
-    _git(folder, "add", "--all", "--intent-to-add")
-    return _git(folder, "diff", "--binary", "HEAD").decode("utf-8", "replace")
+def top_of(start: Path) -> Path | None:
+    """Give the top of the work tree that a folder lies in, or None; StoreError where git is missing."""
+    top = _text(start, "rev-parse", "--show-toplevel", check=False)
+    return Path(top) if top else None
 
 
-def take_back(root: Path, folder: Path) -> None:
-    """Remove a worktree, whatever is in it."""
-    if (folder / ".git").exists():
-        _git(root, "worktree", "remove", "--force", "--force", str(folder))
+def lend(source: Source, folder: Path, patch: bytes = b"") -> None:
+    """Give an empty folder the files of the commit, as a detached worktree, with a patch applied.
+
+    Raises StoreError where git refuses.
+    """
+    _git(source.root, "worktree", "add", "--detach", "--force", str(folder), source.commit)
+    if patch:
+        _git(folder, "apply", "--binary", "--whitespace=nowarn", "-", stdin=patch)
 
 
-def fingerprint(root: Path) -> str:
-    """Name the state of a repository's own files: HEAD, what is changed, what is new."""
-    parts = (
-        _git(root, "rev-parse", "--verify", "--quiet", "HEAD", check=False),
-        _git(root, "status", "--porcelain=v1", "-z"),
-        _git(root, "diff", "--binary", "HEAD", check=False),
+def patch_of(source: Source, folder: Path) -> Patch:
+    """Give what was changed in a lent folder since the commit, new files too, as a patch that `git apply` takes.
+
+    Nothing that stands in the folder leads git elsewhere: not its `.git`, its index or its commits. Raises
+    StoreError where git cannot read a file.
+    """
+    inside = sorted(
+        os.path.relpath(here, folder)
+        for here, folders, names in os.walk(folder)
+        if ".git" in {*folders, *names} and here != str(folder)
     )
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+    with TemporaryDirectory(prefix="moot-") as private:
+        objects = Path(private, "objects")
+        objects.mkdir()
+        environment = {
+            "GIT_INDEX_FILE": str(Path(private, "index")),
+            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(source.git_dir / "objects"),
+        }
+        at = (f"--git-dir={source.git_dir}", f"--work-tree={folder}")
+        _git(folder, *at, "read-tree", source.commit, env=environment)
+        but = (f":(top,exclude,literal){path}" for path in inside)
+        _git(folder, *at, "add", "--all", "--", ".", *but, env=environment)
+        tree = _git(folder, *at, "write-tree", env=environment).decode().strip()
+        # Plumbing knows nothing of the user's colours, prefixes and programs.
+        options = ("-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
+                   "--no-color", "--ignore-submodules=all")  # fmt: skip
+        data = _git(folder, *at, "diff-tree", *options, source.commit, tree, env=environment)
+    return Patch(data, tuple(inside))
+
+
+def take_back(source: Source, folder: Path) -> None:
+    """Remove a worktree, whatever is in it and whatever became of its `.git`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    _git(source.root, "worktree", "remove", "--force", "--force", str(folder), check=False)
+
+
+def _quoted(path: Path) -> str:
+    """Quote a path for a list of object folders, in which `:` parts them."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def snapshot(root: Path, *, without: Path | None = None) -> dict[str, str]:
@@ -96,10 +170,24 @@ def _hash(path: Path) -> str:
         return ""
 
 
-def _git(folder: Path, *arguments: str, check: bool = True) -> bytes:
+def _text(folder: Path, *arguments: str, check: bool = True) -> str:
+    return os.fsdecode(_git(folder, *arguments, check=check)).rstrip("\n")
+
+
+def _git(
+    folder: Path,
+    *arguments: str,
+    check: bool = True,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> bytes:
+    ours = {
+        name: value for name, value in os.environ.items() if name[:4] != "GIT_" or name in _KEPT_VARIABLES
+    }
+    ours |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(env or {})}
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+            ["git", *_OUR_SETTINGS, *arguments], input=stdin, capture_output=True, cwd=folder, env=ours,
             timeout=_TIMEOUT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -108,7 +196,6 @@ def _git(folder: Path, *arguments: str, check: bool = True) -> bytes:
         ) from error
     if check and done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-        raise StoreError(
-            f"git {arguments[0]} failed: {why}", where=str(folder), then="see `git status` there"
-        )
+        name = next(word for word in arguments if not word.startswith("-"))
+        raise StoreError(f"git {name} failed: {why}", where=str(folder), then="see `git status` there")
     return done.stdout

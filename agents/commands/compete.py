@@ -1,26 +1,151 @@
 """The command `compete`: a bounded proposal competition in a folder of its own."""
 
 import json
+import os
+import re
 import secrets
+import shlex
+import shutil
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
 from ...parsers.lease import ResourceLease, read_lease, refusal
+from ...parsers.names import nearest
 from ...parsers.policy_change import PolicyChange, read_policy_change
 from ...parsers.screen import visible
 from ...workspace.files import read_regular
 from ...workspace.options import Seconds, here, in_workspace, known_agent
+from ...workspace.repository import find_repository
 from ...workspace.settings import read_settings
-from ..compete.engine import Settings, carry_out, claim, saved_settings
+from ..compete.claim import Settings, claim, saved_settings, take_up
+from ..compete.engine import carry_out
+from ..compete.layout import WORK
+from ..compete.outputs import NO_REAL_WORK, finished, flat
 from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Plan, Wishes, plan_for
+from ..compete.quoting import VARIABLES
 
+_RUNNERS = ("mock", "command", "agents")
 _HANDOFFS = ("standalone", "execution_embed", "looper_attempt")
-_EXAMPLE = 'moot compete --task "Find risks in this API" --budget-workers 4 --question-type audit'
+_EXAMPLES = """\
+Examples:
+
+\b
+  moot compete --task "Find risks in this API" --budget-workers 4 --question-type audit
+  moot compete --task "Mend the parser" --command "$PWD/agent.sh {stage} {prompt_file}"
+"""
+
+
+class _Size(click.FloatRange):
+    """A size that a disk can have: `nan`, which no range keeps out, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it."""
+        size = float(super().convert(value, param, ctx))
+        if size != size:
+            self.fail("nan is no size", param, ctx)
+        return size
+
+
+def _option(flag: str, metavar: str = "", said: str = "", **more: Any) -> click.Option:
+    """Give an option, by its flag and its name where that is another; a default is shown where there is one."""
+    shown = more.get("default") not in (None, "", HUMAN)
+    return click.Option(flag.split(), metavar=metavar or None, help=said or None, show_default=shown, **more)
+
+
+_FOLDER = click.Path(path_type=Path)
+_GROUPS = {
+    "What to do": (
+        _option("--task", "TEXT", "The question or the work."),
+        _option("--output", "FOLDER", "Default: competition-runs/DATE-TIME-xxxx.", type=_FOLDER),
+        _option("--resume", said="Go on with the run in --output that was killed.", is_flag=True),
+        _option("--as by", "NAME", "Who runs it (default the human).", default=HUMAN),
+    ),
+    "How many, and by which rule": (
+        _option("--budget-workers", "N", type=int, default=3),
+        _option("--proposal-count", "M", default=AUTO),
+        _option("--choose-count", "K|all-valid", default=AUTO),
+        _option("--question-type", "TYPE", default=AUTO),
+        _option("--competition-shape", "SHAPE", default=AUTO),
+        _option("--selection-mode", "MODE", default=AUTO),
+        _option("--artifact-layout", "LAYOUT", default=LAYOUTS[0]),
+    ),
+    "Who does the work, and who judges it": (
+        _option(
+            "--runner", said="Default: mock, or what --command or --agents say.", type=click.Choice(_RUNNERS)
+        ),
+        _option("--command", "TEMPLATE", "{prompt_file}, {stage}, … are filled in."),
+        _option("--agents", "CC,CX", "One of the roster for each candidate."),
+        _option("--verifier-agent", "NAME", default="verifier"),
+        _option("--oracle-command", "TEMPLATE", "Exit 0 and a line `SCORE: number`; the worst of two counts."),
+        _option("--worktrees", said="Give each candidate a git worktree; its patch is the result.", is_flag=True),
+    ),
+    "Limits": (
+        _option("--timeout-s", "SECONDS", "For each candidate and stage.", type=Seconds(0.1), default=600.0),
+        _option("--jobs", "N", "How many run at once (default: all).", type=click.IntRange(1, 256)),
+        _option("--max-output-mb", "MB", type=_Size(0.01, 100_000), default=20),
+        _option("--min-free-gb", "GB", type=_Size(0, 1_000_000), default=30),
+    ),
+    "Whose run it is part of": (
+        _option("--handoff-mode", type=click.Choice(_HANDOFFS), default=_HANDOFFS[0]),
+        _option("--source-item-id", "ID", default=""),
+        _option("--source-loop-id", "ID", default=""),
+        _option("--lease", "FILE", "The ResourceLease, as JSON, of a looper's attempt."),
+        _option("--policy-change", "FILE", "A PolicyChange, as JSON, with all its references."),
+    ),
+}  # fmt: skip
+_RESUMED = {"resume", "output", "jobs", "pinned", "as_json"}  # what may be said anew of a run that goes on
+
+
+class _Grouped(click.Command):
+    """A command whose help page lists its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group, and one for the options that every command has."""
+        grouped = [option for options in _GROUPS.values() for option in options]
+        rest = [param for param in self.get_params(ctx) if param not in grouped]
+        for title, options in (*_GROUPS.items(), ("Options", rest)):
+            with formatter.section(title):
+                rows = (option.get_help_record(ctx) for option in options)
+                formatter.write_dl([row for row in rows if row is not None])
+
+
+class Asked(NamedTuple):
+    """What was asked for on the command line: a field for each option of the groups."""
+
+    task: str | None
+    output: Path | None
+    resume: bool
+    by: str
+    budget_workers: int
+    proposal_count: str
+    choose_count: str
+    question_type: str
+    competition_shape: str
+    selection_mode: str
+    artifact_layout: str
+    runner: str | None
+    command: str | None
+    agents: str | None
+    verifier_agent: str
+    oracle_command: str | None
+    worktrees: bool
+    timeout_s: float
+    jobs: int | None
+    max_output_mb: float
+    min_free_gb: float
+    handoff_mode: str
+    source_item_id: str
+    source_loop_id: str
+    lease: str | None
+    policy_change: str | None
 
 
 def _count(text: str) -> int | str | None:
@@ -66,163 +191,160 @@ def _policy_change(file: str | None) -> PolicyChange | None:
     return change
 
 
-def _players(runner: str, words: str, verifier: str, plan: Plan, pinned: str | None) -> tuple[str, ...]:
+def _runner(asked: Asked) -> str:
+    """Give the runner: the one that is named, or the one whose option is given."""
+    given = [name for name in _RUNNERS[1:] if getattr(asked, name) is not None]
+    runner = asked.runner or (given or ["mock"])[0]
+    for name in given:
+        if name != runner:
+            raise UsageError(
+                f"--{name} is for --runner {name}, not {runner}", then="leave one of the two out"
+            )
+    if runner == "command" and not (asked.command or "").strip():
+        raise UsageError("--runner command needs a command", then="give --command TEMPLATE")
+    return runner
+
+
+def _players(asked: Asked, runner: str, plan: Plan, pinned: str | None) -> tuple[str, ...]:
     """Read who does the candidates' errands; each must be in the roster, as the verifier."""
-    names = tuple(word.strip() for word in words.split(",") if word.strip())
     if runner != "agents":
-        if names:
-            raise UsageError("--agents is for --runner agents", then="add it")
         return ()
+    names = tuple(word.strip() for word in (asked.agents or "").split(",") if word.strip())
     if len(names) != len(plan.candidate_ids):
         count = len(plan.candidate_ids)
         raise UsageError(f"--agents names {len(names)} for {count} candidates", then="name one for each")
     roster = read_settings(here(pinned).folder).names
-    for name in (*names, verifier):
+    for name in (*names, asked.verifier_agent):
         known_agent(name, roster)
     return names
 
 
-@click.command(epilog=f"Example: {_EXAMPLE}")
-@click.option("--task", "task", metavar="TEXT", help="The question or the work.")
-@click.option(
-    "--output",
-    "output",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Default: competition-runs/DATE-TIME-xxxx.",
+def _settings(asked: Asked, pinned: str | None) -> tuple[Path, Settings]:
+    """Settle what a new run is, and where."""
+    if not (asked.task or "").strip():
+        raise UsageError("there is no task", then='give --task "what to do"')
+    runner = _runner(asked)
+    wishes = Wishes(
+        asked.budget_workers, _count(asked.proposal_count), _count(asked.choose_count), asked.question_type,
+        asked.competition_shape, asked.selection_mode, asked.artifact_layout,
+    )  # fmt: skip
+    plan = plan_for(asked.task or "", wishes)
+    named = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    output = asked.output or Path("competition-runs") / named
+    return output, Settings(
+        task=asked.task or "", plan=plan, competition_id=output.resolve().name, runner=runner,
+        command=asked.command or "", verifier=asked.verifier_agent, oracle=asked.oracle_command or "",
+        max_output_mb=asked.max_output_mb, timeout_s=asked.timeout_s, handoff=asked.handoff_mode,
+        source_item_id=asked.source_item_id, source_loop_id=asked.source_loop_id, worktrees=asked.worktrees,
+        lease=_lease(asked.handoff_mode, asked.lease), players=_players(asked, runner, plan, pinned),
+        policy_change=_policy_change(asked.policy_change),
+    )  # fmt: skip
+
+
+def _doubts(settings: Settings, output: Path) -> Iterator[str]:
+    """Say what of the options is likely no intention."""
+    plan = settings.plan
+    if plan.misfit:
+        yield plan.misfit
+    repository = find_repository(output) if settings.worktrees else None
+    folder = repository.root if repository else output.resolve() / plan.candidate_ids[0] / WORK
+    for template in (settings.command, settings.oracle):
+        for word in re.findall(r"(?<!\$)\{([A-Za-z][\w-]*)\}", template):
+            near = nearest(word, VARIABLES)
+            if near and word not in VARIABLES:
+                yield f"{{{word}}} is left as it is: did you mean {{{near}}}?"
+        if word := _missing(template, folder):
+            yield f"candidates will find no {flat(word)}: give an absolute path, or one on PATH"
+
+
+def _missing(template: str, folder: Path) -> str:
+    """Give the first word of a template where a shell in that folder plainly finds no command of that name."""
+    try:
+        word = (shlex.split(template) or [""])[0]
+    except ValueError:
+        return ""
+    if not re.fullmatch(r"[\w@%+,./ -]+", word):
+        return ""  # the shell makes something else of it, or there is none
+    if "/" in word:
+        return "" if shutil.which(os.path.normpath(folder / word)) else word
+    builtin = ("/bin/sh", "-c", 'command -v -- "$1"', "sh", word)
+    found = (
+        shutil.which(word) or subprocess.run(builtin, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    )
+    return "" if found else word
+
+
+@click.command(
+    cls=_Grouped, epilog=_EXAMPLES, params=[one for options in _GROUPS.values() for one in options]
 )
-@click.option("--budget-workers", "budget_workers", type=int, default=3, show_default=True, metavar="N")
-@click.option("--proposal-count", "proposal_count", default=AUTO, show_default=True, metavar="M")
-@click.option("--choose-count", "choose_count", default=AUTO, show_default=True, metavar="K|all-valid")
-@click.option("--question-type", "question_type", default=AUTO, show_default=True, metavar="TYPE")
-@click.option("--competition-shape", "shape", default=AUTO, show_default=True, metavar="SHAPE")
-@click.option("--selection-mode", "mode", default=AUTO, show_default=True, metavar="MODE")
-@click.option("--artifact-layout", "layout", default=LAYOUTS[0], show_default=True, metavar="LAYOUT")
-@click.option(
-    "--runner", "runner", type=click.Choice(("mock", "command", "agents")), default="mock", show_default=True
-)
-@click.option(
-    "--command",
-    "command",
-    metavar="TEMPLATE",
-    help="For --runner command: {prompt_file}, {stage}, … are filled in.",
-)
-@click.option(
-    "--agents",
-    "players",
-    metavar="CC,CX",
-    default="",
-    help="For --runner agents: one of the roster for each candidate.",
-)
-@click.option("--verifier-agent", "verifier", default="verifier", show_default=True, metavar="NAME")
-@click.option(
-    "--oracle-command",
-    "oracle",
-    metavar="TEMPLATE",
-    help="Exit 0 and a line `SCORE: number`; the worst of two counts.",
-)
-@click.option(
-    "--max-output-mb",
-    "max_output_mb",
-    type=click.FloatRange(0.01, 100_000),
-    default=20,
-    show_default=True,
-    metavar="MB",
-)
-@click.option(
-    "--min-free-gb",
-    "min_free_gb",
-    type=click.FloatRange(0, 1_000_000),
-    default=30,
-    show_default=True,
-    metavar="GB",
-)
-@click.option(
-    "--timeout-s",
-    "timeout_s",
-    type=Seconds(0.1),
-    default=600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="For each candidate and stage.",
-)
-@click.option(
-    "--jobs", "jobs", type=click.IntRange(1, 256), metavar="N", help="How many run at once (default: all)."
-)
-@click.option(
-    "--handoff-mode", "handoff", type=click.Choice(_HANDOFFS), default=_HANDOFFS[0], show_default=True
-)
-@click.option("--source-item-id", "source_item_id", default="", metavar="ID")
-@click.option("--source-loop-id", "source_loop_id", default="", metavar="ID")
-@click.option(
-    "--policy-change", "change_file", metavar="FILE", help="A PolicyChange, as JSON, with all its references."
-)
-@click.option(
-    "--lease", "lease_file", metavar="FILE", help="The ResourceLease, as JSON, of a looper's attempt."
-)
-@click.option(
-    "--worktrees",
-    "worktrees",
-    is_flag=True,
-    help="Give each candidate a git worktree; its patch is the result.",
-)
-@click.option("--resume", "resume", is_flag=True, help="Go on with the run in --output that was killed.")
-@click.option("--as", "by", metavar="NAME", default=HUMAN, help="Who runs it (default the human).")
 @in_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
-def compete(
-    task: str | None, output: Path | None, budget_workers: int, proposal_count: str, choose_count: str,
-    question_type: str, shape: str, mode: str, layout: str, runner: str, command: str | None, players: str,
-    verifier: str,
-    oracle: str | None, max_output_mb: float, min_free_gb: float, timeout_s: float, jobs: int | None,
-    handoff: str, source_item_id: str, source_loop_id: str, lease_file: str | None, change_file: str | None,
-    worktrees: bool,
-    resume: bool, by: str, pinned: str | None, as_json: bool,
-) -> None:  # fmt: skip
+@click.pass_context
+def compete(ctx: click.Context, pinned: str | None, as_json: bool, **options: Any) -> None:
     """Let n workers make m proposals, review and revise each other's, and choose k, or unite all that is valid.
 
     Candidates run side by side, each in a folder of its own; one that fails at a stage is out, alone. Exit 3 where
     none is valid.
     """
-    if resume:
-        if output is None:
-            raise UsageError("which run?", then="give its folder with --output")
-        settings = saved_settings(output)
-    else:
-        if not (task or "").strip():
-            raise UsageError("there is no task", then='give --task "what to do"')
-        if runner == "command" and not (command or "").strip():
-            raise UsageError("--runner command needs a command", then="give --command TEMPLATE")
-        wishes = Wishes(
-            budget_workers, _count(proposal_count), _count(choose_count), question_type, shape, mode, layout
-        )
-        plan = plan_for(task or "", wishes)
-        lease = _lease(handoff, lease_file)
-        change = _policy_change(change_file)
-        named = _players(runner, players, verifier, plan, pinned)
-        output = (
-            output or Path("competition-runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-        )
-        settings = Settings(
-            task or "", plan, output.resolve().name, runner, command or "", verifier, oracle or "", max_output_mb,
-            timeout_s, handoff, source_item_id, source_loop_id, worktrees, lease, named, change,
-        )  # fmt: skip
-        claim(output, min_free_gb, settings)
-    quiet = as_json or not sys.stderr.isatty()
+    asked = Asked(**options)
+
+    def note(line: str) -> None:
+        click.echo(f"moot: note: {line}", err=True)
 
     def tell(line: str) -> None:
-        if not quiet:
+        if sys.stderr.isatty() and not as_json:
             click.echo(visible(line), err=True)
 
-    manifest, selection = carry_out(output.resolve(), settings, jobs, tell, pinned=pinned, by=by)
-    where = output / "summary.md"
+    if asked.resume:
+        output, settings, manifest = _resumed(ctx, asked)
+    else:
+        output, settings = _settings(asked, pinned)
+        manifest = None
+        for line in _doubts(settings, output):
+            note(line)
+        settings, lock = claim(output, asked.min_free_gb, settings, pinned=pinned, by=asked.by)
+    if manifest:
+        note(f"the run in {flat(str(output))} was done already")
+    else:
+        lock = take_up(output, settings) if asked.resume else lock
+        try:
+            manifest, _ = carry_out(
+                output.resolve(), settings, lock, asked.jobs, tell, pinned=pinned, by=asked.by
+            )
+        except KeyboardInterrupt:
+            again = f"moot compete --resume --output {shlex.quote(str(output))}"
+            click.echo(f"moot: interrupted: go on with `{again}`", err=True)
+            raise
+    _say(manifest, output / "summary.md", as_json=as_json)
+
+
+def _resumed(ctx: click.Context, asked: Asked) -> tuple[Path, Settings, dict[str, Any] | None]:
+    """Give the run that goes on, and its manifest where it is at its end."""
+    given = (param for param in ctx.command.params if param.name not in _RESUMED)
+    line = click.core.ParameterSource.COMMANDLINE
+    more = [param.opts[0] for param in given if ctx.get_parameter_source(param.name or "") is line]
+    if more:
+        raise UsageError(
+            f"--resume goes on with the run as it was begun: no {', '.join(more)}", then="leave it out"
+        )
+    if asked.output is None:
+        raise UsageError("which run?", then="give its folder with --output")
+    return asked.output, saved_settings(asked.output), finished(asked.output)
+
+
+def _say(manifest: dict[str, Any], where: Path, *, as_json: bool) -> None:
+    """Print the end of a run; raise where nobody was chosen."""
+    chosen, doubt = manifest["selection"]["selected_ids"], manifest["selection"]["doubt"]
     if as_json:
         click.echo(json.dumps(manifest))
-    elif selection.chosen:
-        click.echo(f"{', '.join(selection.chosen)} chosen by {settings.plan.selection_mode}: see {where}")
-    if not selection.chosen and any("wall-clock" in why for _, why in selection.rejected):
+    elif chosen:
+        how = " ".join(part for part in (manifest["selection_mode"], doubt) if part)
+        mock = f" ({NO_REAL_WORK})" if manifest["runner"] == "mock" else ""
+        click.echo(f"{', '.join(chosen)} chosen by {how}{mock}: see {flat(str(where))}")
+    if chosen:
+        return
+    if manifest["time_is_up"]:
         raise TimeIsUp(
             "the lease's wall-clock time is over", where=str(where), then="see there how far it came"
         )
-    if not selection.chosen:
-        raise Refused("no valid candidate", where=str(where), then="see there why each failed")
+    raise Refused("no valid candidate", where=str(where), then="see there why each failed")

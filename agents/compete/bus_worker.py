@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from ...bus.batch import Draft
 from ...bus.watcher import Watcher
-from ...workspace.files import read_regular
 from ...workspace.folder import Workspace
 from ..referee import Referee
-from ..runners import Answer, Kept
+from ..runners import Answer
+from .frozen import read_ends
 from .workers import Errand
 
 LOOK_AFTER_S = 1.0  # whether the run was stopped: the ledger's changes do not tell
@@ -24,11 +24,15 @@ class BusWorker:
         players: Mapping[str, str],
         *,
         timeout_s: float,
+        deadline: float,
         max_output_bytes: int,
     ) -> None:
-        """Name who sends, and who does whose errands; others (the verifier's) go by their own name."""
+        """Name who sends, and who does whose errands; others (the verifier's) go by their own name.
+
+        None is waited for beyond the `deadline` (on the monotonic clock).
+        """
         self._workspace, self._by, self._players = workspace, by, players
-        self._timeout_s, self._max_output_bytes = timeout_s, max_output_bytes
+        self._timeout_s, self._deadline, self._max_output_bytes = timeout_s, deadline, max_output_bytes
         self._stopped = False
 
     def run(self, errand: Errand) -> Answer:
@@ -46,15 +50,17 @@ class BusWorker:
             )
             header = f"[{self._by}] to {agent}"
             block_id = referee.post(Draft(self._by, header, body, to=(agent,))).id
-            done = self._wait(referee, block_id, agent, began + self._timeout_s)
+            done = self._wait(referee, block_id, agent, min(began + self._timeout_s, self._deadline))
         finally:
             referee.close()
-        kept = Kept(self._max_output_bytes // 2, self._max_output_bytes // 2)
-        kept.add((read_regular(file) or b"") if done else b"")
-        error = (
-            "" if done else f"time-out after {self._timeout_s:g} s: {agent} did not acknowledge {block_id}"
-        )
-        return Answer(kept.text(), None, not done, error, time.monotonic() - began, kept.is_cut)
+        data, size_bytes = b"", 0
+        error = f"time-out after {self._timeout_s:g} s: {agent} did not acknowledge {block_id}"
+        if done:
+            data, size_bytes = read_ends(errand.folder, file.name, self._max_output_bytes)
+            error = ""
+        lost_bytes = max(0, size_bytes - len(data))
+        text, elapsed_s = data.decode("utf-8", "replace"), time.monotonic() - began
+        return Answer(text, None, not done, error, elapsed_s, lost_bytes > 0, lost_bytes)
 
     def _wait(self, referee: Referee, block_id: str, agent: str, deadline: float) -> bool:
         """Wait until an agent has acknowledged a block; tell whether it did in time."""

@@ -1,180 +1,151 @@
 """A run from its claim on a folder to its files: shared by the first start and `--resume`."""
 
-import json
 import math
-import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...bus.locks import Lock
 from ...bus.messages import HUMAN
-from ...parsers.errors import NotFound
-from ...parsers.lease import ResourceLease
-from ...parsers.policy_change import PolicyChange
-from ...workspace.files import make_folder, read_regular, write_whole
+from ...parsers.errors import MootError
 from ...workspace.folder import find_workspace
-from ...workspace.repository import find_repository
-from ...workspace.worktrees import fingerprint
+from ...workspace.worktrees import changes_between, snapshot, top_of
 from ..protocols.compete import STAGES
+from . import claim
 from .bus_worker import BusWorker
-from .oracle import ask_oracle
+from .claim import Settings
 from .outputs import HANDOFF_ACTIONS, write_outputs
-from .policy import Plan
 from .records import Facts, records_of
 from .run import Limits, Run
 from .selection import Selection
+from .story import FILE as SESSION
 from .story import tell_story
-from .workers import CommandWorker, Reaper, Worker, mock_command
+from .workers import CommandWorker, Reaper, Shell, Worker, mock_command
 
 SILENCE_S = 900  # a stage takes its time-out and a little; a run that is silent for longer was killed
 SHARE_AT_LEAST = 1000  # bytes of one errand's output: less says nothing
-
-
-class Settings(NamedTuple):
-    """All that a run was asked for; kept in its folder, so that `--resume` needs nothing else."""
-
-    task: str
-    plan: Plan
-    competition_id: str
-    runner: str
-    command: str
-    verifier: str
-    oracle: str
-    max_output_mb: float
-    timeout_s: float
-    handoff: str
-    source_item_id: str = ""
-    source_loop_id: str = ""
-    worktrees: bool = False
-    lease: ResourceLease | None = None
-    players: tuple[str, ...] = ()
-    policy_change: PolicyChange | None = None
-
-
-def saved_settings(output: Path) -> Settings:
-    """Give the settings of a run that was begun; NotFound where there is none."""
-    data = read_regular(output / "settings.json")
-    if data is None:
-        raise NotFound("there is no run to resume", where=str(output), then="begin one without --resume")
-    values = json.loads(data)
-    plan = Plan(**values["plan"])
-    reasons = tuple((field, why) for field, why in plan.reasons)
-    plan = plan._replace(candidate_ids=tuple(plan.candidate_ids), reasons=reasons)
-    lease = ResourceLease(**values["lease"]) if values["lease"] else None
-    change = PolicyChange(**values["policy_change"]) if values["policy_change"] else None
-    read = {"plan": plan, "lease": lease, "players": tuple(values["players"]), "policy_change": change}
-    return Settings(**{**values, **read})
-
-
-def claim(output: Path, min_free_gb: float, settings: Settings) -> None:
-    """Take a new folder for a run; NotFound (not available) for one in use, or where there is no space."""
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        then = "name another folder, or go on with that run by --resume"
-        raise NotFound("the output folder holds something", where=str(output), then=then)
-    make_folder(output)
-    free_gb = shutil.disk_usage(output).free / 1e9
-    if free_gb < min_free_gb:
-        then = "free some space, or give a lower --min-free-gb"
-        raise NotFound(f"{free_gb:.1f} GB are free, less than {min_free_gb:g}", where=str(output), then=then)
-    values = {**settings._asdict(), "plan": settings.plan._asdict()}
-    values["lease"] = settings.lease._asdict() if settings.lease else None
-    values["policy_change"] = settings.policy_change._asdict() if settings.policy_change else None
-    write_whole(output / "settings.json", (json.dumps(values, indent=2) + "\n").encode())
+COPIES = 3  # of all that is handed in, while the run goes on
+NAMED_AT_MOST = 10  # changed paths, in a note
 
 
 def carry_out(
     output: Path,
     settings: Settings,
+    lock: Lock,
     jobs: int | None,
     tell: Callable[[str], None],
     *,
     pinned: str | None = None,
     by: str = HUMAN,
 ) -> tuple[dict[str, Any], Selection]:
-    """Take a run to its end; give its manifest and the selection. NotFound where another process is at it."""
-    lock = Lock(output / ".lock")
-    if not lock.try_take():
-        raise NotFound("a run is going on in that folder", where=str(output), then="wait for its end")
-    plan, began = settings.plan, time.time()
-    files = len(plan.candidate_ids) * (len(STAGES) + 2)  # the proposal and the revision are kept twice
-    share = max(SHARE_AT_LEAST, int(settings.max_output_mb * 1e6 / files))
-    lease = settings.lease
-    minutes = lease.max_wall_clock_minutes if lease else 0
-    deadline = time.monotonic() + minutes * 60 if minutes else math.inf
-    sources = _sources(output) if settings.worktrees else None
-    before_all = fingerprint(sources) if sources else ""
-    reaper = Reaper()
-    worker: Worker
-    if settings.runner == "agents":
-        players = dict(zip(plan.candidate_ids, settings.players, strict=True))
-        workspace = find_workspace(Path.cwd(), pinned=pinned)
-        worker = BusWorker(workspace, by, players, timeout_s=settings.timeout_s, max_output_bytes=share)
-    else:
-        worker = CommandWorker(
-            settings.command if settings.runner == "command" else mock_command(),
-            timeout_s=settings.timeout_s,
-            max_output_bytes=share,
-            watch=reaper.watch,
-            deadline=deadline,
-        )
+    """Take a run to its end, in the folder whose lock is given; SIGTERM ends it as an interrupt does."""
+    plan, lease = settings.plan, settings.lease
+    share = max(
+        SHARE_AT_LEAST, int(settings.max_output_mb * 1e6 / (len(plan.candidate_ids) * len(STAGES) * COPIES))
+    )
+    limits = Limits(
+        jobs or len(plan.candidate_ids),
+        settings.verifier,
+        settings.competition_id,
+        share,
+        total_bytes=int(settings.max_output_mb * 1e6),
+        source=settings.source,
+        deadline=_deadline(settings),
+        diff_bytes=math.ceil(lease.max_diff_kib * 1024) if lease else 0,
+    )
+    with _interrupted_by_sigterm(), closing(Reaper()) as reaper, closing(lock):
+        shell = Shell(reaper, timeout_s=settings.timeout_s, deadline=limits.deadline)
+        worker: Worker
+        if settings.runner == "agents":
+            worker = BusWorker(
+                find_workspace(Path.cwd(), pinned=pinned), by,
+                dict(zip(plan.candidate_ids, settings.players, strict=True)),
+                timeout_s=settings.timeout_s, deadline=limits.deadline, max_output_bytes=share,
+            )  # fmt: skip
+        else:
+            command = settings.command if settings.runner == "command" else mock_command()
+            worker = CommandWorker(command, shell, share)
+        run = Run(plan, settings.task, output, worker, limits, tell)
+        try:
+            return _through(run, settings, shell, pinned, by)
+        finally:
+            worker.stop()
+            run.take_back()
 
+
+def _through(
+    run: Run, settings: Settings, shell: Shell, pinned: str | None, by: str
+) -> tuple[dict[str, Any], Selection]:
+    """Take a run through its stages, its oracle and its selection."""
+    plan, ref = run.plan, settings.competition_id
+    top, before = _before(run.folder, settings)
+    story = tell_story(run, Path.cwd(), pinned, by, max(int(settings.timeout_s) + 60, SILENCE_S))
+    run.keep(claim.FILE)
+    run.keep(SESSION)
+    run.stages(lambda stage, names: story.stage(run, stage, names) if story else None)
+    opinions = run.ask(settings.oracle, shell) if settings.oracle else {}
+    run.compare()
+    if top and (changed := _changed(top, before, run.folder)):
+        run.notes.append(f"{top} changed during the run: {changed}; then ran {', '.join(plan.candidate_ids)}")
+    evidence, selection = run.selection(opinions)
+    facts = Facts(
+        ref, settings.runner, len(settings.task) // 1024, bool(settings.oracle), settings.lease,
+        settings.policy_change,
+    )  # fmt: skip
+    texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
+    records = records_of(plan, facts, evidence, texts, run.done.values())
+    manifest = write_outputs(run, evidence, selection, _manifest(settings, run), records)
+    if story:
+        story.selection(run, selection)
+        run.tell(f"the ledger tells it: moot log --in {story.session}")
+    run.clear()  # last: a folder without `.frozen` is that of a run that has ended
+    return manifest, selection
+
+
+def _deadline(settings: Settings) -> float:
+    """Give when the lease's wall-clock time is over, counted from the first start, on the monotonic clock."""
+    if not settings.lease or not settings.lease.max_wall_clock_minutes:
+        return math.inf
+    spent_s = time.time() - settings.started_at if settings.started_at else 0.0
+    return time.monotonic() + settings.lease.max_wall_clock_minutes * 60 - spent_s
+
+
+def _before(output: Path, settings: Settings) -> tuple[Path | None, dict[str, str]]:
+    """Give the repository that candidates are to leave alone, and how it stands; without git there is none."""
+    try:
+        top = settings.source.root if settings.source else top_of(output)
+        return top, snapshot(top, without=output) if top else {}
+    except MootError:
+        return None, {}
+
+
+def _changed(top: Path, before: dict[str, str], output: Path) -> str:
+    """Name what is not in a repository as it was, in a line; empty where all is."""
+    try:
+        changed = changes_between(before, snapshot(top, without=output))
+    except MootError as error:
+        return str(error)
+    more = f" and {len(changed) - NAMED_AT_MOST} more" if len(changed) > NAMED_AT_MOST else ""
+    return ", ".join(changed[:NAMED_AT_MOST]) + more
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, stop)
-    limits = Limits(
-        jobs or len(plan.candidate_ids), settings.verifier, settings.competition_id, share, sources, deadline,
-        int(lease.max_diff_kib * 1024) if lease else 0,
-    )  # fmt: skip
     try:
-        run = Run(plan, settings.task, output, worker, limits, tell)
-        timeout_s = max(int(settings.timeout_s) + 60, SILENCE_S)
-        story = tell_story(run, Path.cwd(), pinned, by, timeout_s)
-        run.stages(lambda stage, names: story.stage(run, stage, names) if story else None)
-        verdicts = {}
-        for name in run.alive if settings.oracle else ():
-            tell(f"oracle: {name}")
-            values = run.values(name, "oracle")
-            verdicts[name] = ask_oracle(
-                settings.oracle, values, output / name, settings.timeout_s, reaper.watch
-            )
-        if sources and fingerprint(sources) != before_all:
-            run.notes.append(f"{sources} changed during the run; then ran {', '.join(plan.candidate_ids)}")
-        evidence, selection = run.selection(verdicts)
-        facts = Facts(
-            limits.competition_id, settings.runner, len(settings.task) // 1024, bool(settings.oracle), lease,
-            settings.policy_change,
-        )  # fmt: skip
-        texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
-        records = records_of(plan, facts, evidence, texts, run.done.values())
-        manifest = write_outputs(run, evidence, selection, _manifest(settings, limits, began), records)
-        if story:
-            story.selection(run, selection)
-            tell(f"the ledger tells it: moot log --in {story.session}")
-        run.clear()  # last: a folder without `.frozen` is that of a run that has ended
+        yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        worker.stop()
-        reaper.close()
-        lock.close()
-    return manifest, selection
 
 
-def _sources(output: Path) -> Path:
-    """Give the repository that the output folder is in; NotFound where there is none."""
-    repository = find_repository(output)
-    if repository is None:
-        raise NotFound(
-            "not in a git repository", where=str(output), then="leave --worktrees out, or run `git init`"
-        )
-    return repository.root
-
-
-def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any]:
-    plan = settings.plan
+def _manifest(settings: Settings, run: Run) -> dict[str, Any]:
+    plan, limits = settings.plan, run.limits
     return {
         "schema_version": 1,
         "competition_id": limits.competition_id,
@@ -195,6 +166,7 @@ def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any
         "stages": list(STAGES),
         "runner": settings.runner,
         "failure_policy": "all_settled",
+        "time_is_up": run.is_late,
         "handoff": {
             "mode": settings.handoff,
             "may_mark_x": False,
@@ -202,6 +174,6 @@ def _manifest(settings: Settings, limits: Limits, began: float) -> dict[str, Any
             "source_item_id": settings.source_item_id,
             "source_loop_id": settings.source_loop_id,
         },
-        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
+        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(settings.started_at or None)),
         "ended_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

@@ -1,31 +1,31 @@
 """The oracle: a command that says whether a result is right, and how good; of several runs the worst counts."""
 
-import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from typing import NamedTuple
 
 from ...parsers.votes import score_of
-from ..runners import CommandRunner
-from .workers import filled
+from .workers import Errand, Shell
 
 TIMES = 2  # a result that is right only sometimes is not right
 OUTPUT_BYTES = 64 * 1024
 
 
-def ask_oracle(
-    template: str, values: Mapping[str, str], folder: Path, timeout_s: float, watch: Callable[[str], None]
-) -> tuple[str, float | None]:
-    """Give `pass` or `fail`, and the worst score; it passes where every run exits 0 with a `SCORE: number` line."""
+class Opinion(NamedTuple):
+    """What the oracle says of a result: `pass` or `fail`, the worst score, and why it failed it."""
+
+    says: str
+    score: float | None
+    why: str = ""
+    timed_out: bool = False
+
+
+def ask_oracle(template: str, errand: Errand, shell: Shell) -> Opinion:
+    """Run the oracle; it passes a result where every run exits 0 with a `SCORE: number` line."""
     scores: list[float] = []
     for _ in range(TIMES):
-        runner = CommandRunner(
-            ("/bin/sh", "-c", filled(template, values)),
-            cwd=folder, env=dict(os.environ), timeout_s=timeout_s, max_output_bytes=OUTPUT_BYTES, cuts=True,
-            watch=watch,
-        )  # fmt: skip
-        answer = runner.run("")
+        answer = shell.run(template, errand, OUTPUT_BYTES)
         score = score_of(answer.text)
         if answer.error or score is None:
-            return "fail", min(scores, default=None)
+            why = answer.error or "no SCORE line"
+            return Opinion("fail", min(scores, default=None), why, answer.timed_out)
         scores.append(score)
-    return "pass", min(scores)
+    return Opinion("pass", min(scores))

@@ -8,8 +8,9 @@ from typing import Any
 
 from ...parsers.findings import Finding, findings_of, merge, missed_in
 from ...parsers.screen import one_line, visible
-from ...workspace.files import read_regular, write_whole
+from ...workspace.files import read_regular
 from ..protocols.compete import STAGES
+from .frozen import put, remove
 from .layout import result_stage
 from .policy import UNIONS
 from .run import Run
@@ -19,7 +20,7 @@ HANDOFF_ACTIONS = (
     "create_child_items", "enqueue_integration_hint", "write_blueprint_patch_proposal", "write_validation_hint",
     "write_repair_assignment", "request_master_review",
 )  # fmt: skip
-NO_REAL_WORK = "the built-in mock did the work: none of it is real"
+NO_REAL_WORK = "the built-in mock answered: no real work was done"
 _MARK = re.compile(r"(?<![\w\])])\[[ \t]*[xX][ \t]*\]")  # `list[x]` is code, and accepts nothing
 
 
@@ -64,12 +65,12 @@ def write_outputs(
         "summary.md": summary(run, selection, manifest["runner"]),
     }
     for name, text in texts.items():
-        write_whole(run.folder / name, text.encode("utf-8", "replace"))
+        put(run.folder, name, text.encode("utf-8", "replace"))
     best = run.folder / "best_run.txt"
     if chosen:
-        write_whole(best, f"{chosen[0]}\n".encode())
+        put(run.folder, best.name, f"{chosen[0]}\n".encode())
     else:
-        best.unlink(missing_ok=True)
+        remove(best)
     return manifest
 
 
@@ -201,7 +202,7 @@ def summary(run: Run, selection: Selection, runner: str) -> str:
     lines = [f"# {head}", "", f"Task: {one_line(run.task, 2000)}", ""]
     lines += [f"{NO_REAL_WORK[0].upper()}{NO_REAL_WORK[1:]}.", ""] if runner == "mock" else []
     lines += ["What was chosen: [synthesis.md](synthesis.md).", ""] if selection.chosen else []
-    return "\n".join([*lines, *(f"- {_flat(one)}" for one in _told(run, selection))]) + "\n"
+    return "\n".join([*lines, *(f"- {flat(one)}" for one in _told(run, selection))]) + "\n"
 
 
 def _told(run: Run, selection: Selection) -> list[str]:
@@ -225,6 +226,6 @@ def _told(run: Run, selection: Selection) -> list[str]:
     return [*lines, *(f"output was cut: {where}" for where in cut), *run.notes]
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
     """Give any text as one line, with what would break it as escapes."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")

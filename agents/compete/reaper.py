@@ -1,17 +1,44 @@
-"""Ends what a run left behind: lives as long as the pipe to it, then kills every process group still named.
+"""Ends what a run left behind: lives as long as the pipe to it, then kills all that the run started.
 
 A run that is killed by SIGKILL can end nothing itself. So it starts this beside it, and writes `+GROUP` when a
-command begins and `-GROUP` when it has ended. When the pipe closes, whatever is left is killed.
+command begins and `-GROUP` when it has ended. When the pipe closes, whatever is left is killed: the groups still
+named, and, on Linux, every process with the run's marker in its environment, in whatever group it is.
 """
 
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
+
+MARKER = "MOOT_RUN"  # the variable; of a run inside of a run the value names both
+PATIENCE_S, PAUSE_S = 2.0, 0.01  # for killed processes to be gone
+
+
+def marked(marker: str) -> list[int]:
+    """Give the processes that a marker stands in the environment of; none where there is no /proc."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # ended meanwhile, or somebody else's
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            if any(one.startswith(f"{MARKER}=".encode()) and marker.encode() in one for one in variables):
+                found.append(int(folder.name))
+    return found
+
+
+def end_marked(marker: str) -> None:
+    """Kill all processes with a marker, those too that they start meanwhile."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (left := marked(marker)) and time.monotonic() < deadline:
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(PAUSE_S)
 
 
 def main() -> None:
-    """Read until the pipe closes."""
+    """Read until the pipe closes; the argument is the run's marker."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()
@@ -22,6 +49,7 @@ def main() -> None:
     for group in groups:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
+    end_marked(sys.argv[1])
 
 
 if __name__ == "__main__":

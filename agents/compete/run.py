@@ -1,47 +1,39 @@
 """One run: six stages, the candidates of each side by side, every failure its candidate's alone, always an ending.
 
-What a worker gave is on disk before the next one begins (`progress.jsonl`, a line an errand, with the hash), so
-a run that was killed goes on where it stood. Results are frozen when they are handed in: copied aside, compared
-after each stage, and put back where somebody changed them.
+What a worker gave is frozen and on disk before the next one is waited for (`progress.jsonl`, a line an errand, with
+the hash), so a run that was killed goes on where it stood. What is quoted, selected on and published is what was
+handed in: it is compared after each errand, and put back where somebody changed it.
 """
 
-import hashlib
-import json
 import math
-import shutil
+import re
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import NamedTuple
 
+from ...parsers.errors import MootError, StoreError
 from ...parsers.votes import verdict_of, votes_in
-from ...workspace.files import make_folder, read_regular, write_whole
-from ...workspace.worktrees import lend, patch_of, take_back
+from ...workspace.files import read_regular
+from ...workspace.worktrees import Patch, Source, lend, patch_of, take_back
 from ..protocols.compete import STAGES
 from ..runners import Answer
+from .frozen import ASIDE, Frozen, bytes_in, make_real_folder, put, read_ends, remove, stands
 from .layout import WORK, file_of, result_stage
+from .oracle import Opinion, ask_oracle
 from .policy import Plan
+from .progress import FILE, Done, Line, Noted, Struck, read_lines, write_line
 from .prompts import prompt_for
 from .selection import Evidence, Selection, select
-from .workers import Errand, Worker
+from .workers import Errand, Shell, Worker
 
 QUOTED_CHARACTERS = 64 * 1024  # of another's text in a prompt: a reviewer reads no more
 RESULTS = ("proposal", "revision_round_1")
+LATE = "the lease's wall-clock time is over"
 _VERIFIED = "initial_verification"
-
-
-class Done(NamedTuple):
-    """One errand that came to its end: `error` is empty where it went well."""
-
-    candidate: str
-    stage: str
-    sha256: str
-    exit_code: int | None
-    error: str
-    elapsed_s: float
-    bytes: int
-    cut: bool
 
 
 class Limits(NamedTuple):
@@ -51,9 +43,19 @@ class Limits(NamedTuple):
     verifier: str
     competition_id: str
     errand_bytes: int
-    sources: Path | None = None  # the repository that each candidate gets a worktree of
+    total_bytes: int  # of the candidates' own files and all output
+    source: Source | None = None  # what each candidate gets a worktree of
     deadline: float = math.inf  # on the monotonic clock: when the lease's wall-clock time is over
     diff_bytes: int = 0  # the most that a lease allows a result to be; 0 for no limit
+
+
+class Given(NamedTuple):
+    """What an errand gave: the answer's bytes as far as they are kept, the size of all, and the patch."""
+
+    data: bytes
+    size_bytes: int
+    answer: Answer
+    patch: Patch
 
 
 class Run:
@@ -64,11 +66,19 @@ class Run:
     ) -> None:
         """Take up a run, with what was done in this folder before."""
         self.plan, self.task, self.folder, self.limits = plan, task, folder, limits
-        self._worker, self._tell = worker, tell
+        self._worker, self.tell = worker, tell
         self.done: dict[tuple[str, str], Done] = {}
         self.failures: dict[str, str] = {}
         self.notes: list[str] = []
-        self._read_progress()
+        self.is_late = False  # whether the time of the lease ended a candidate
+        self._struck: dict[tuple[str, str], str] = {}
+        self._frozen = Frozen(folder)
+        self._progress = b""
+        self._lock, self._lending = Lock(), Lock()
+        self._running: set[str] = set()
+        self._ran: set[str] = set()  # since files were last compared
+        self._lent_bytes: dict[str, int] = {}
+        self._take_up()
 
     # -- the stages -------------------------------------------------------------------------------
 
@@ -82,46 +92,289 @@ class Run:
             if not names:
                 return
             began = time.monotonic()
-            if began >= self.limits.deadline:
-                for name in names:
-                    self.fail(name, f"{stage}: the lease's wall-clock time is over")
-                return
-            self._tell(f"{stage}: {len(names)} candidate{'s' * (len(names) != 1)}")
             todo = [name for name in names if (name, stage) not in self.done]
-            errands = [self._errand(name, stage) for name in todo]
-            with ThreadPoolExecutor(max(1, self.limits.jobs)) as pool:
-                futures = [pool.submit(self._worker.run, errand) for errand in errands]
-                try:
-                    for name, future in zip(todo, futures, strict=True):
-                        self._take(name, stage, future.result())
-                except BaseException:
-                    self._worker.stop()
-                    raise
-            self._check_frozen(todo)
+            if todo and began >= self.limits.deadline:
+                self.is_late = True
+                for name in names:
+                    self.fail(name, f"{stage}: {LATE}")
+                return
+            self.tell(f"{stage}: {len(names)} candidate{'s' * (len(names) != 1)}")
+            self._go(stage, todo)
             for name in names:
                 self._settle(name, stage)
             after(stage, names)
-            self._tell(f"{stage}: done in {time.monotonic() - began:.1f} s")
+            self.tell(f"{stage}: done in {time.monotonic() - began:.1f} s")
 
     @property
     def alive(self) -> list[str]:
         """The candidates that have not failed."""
         return [name for name in self.plan.candidate_ids if name not in self.failures]
 
-    def _errand(self, name: str, stage: str) -> Errand:
-        work = self.folder / name / WORK
-        make_folder(work)
-        if self.limits.sources is not None:
-            lend(self.limits.sources, work)
-        prompt = prompt_for(self.task, self.plan, stage, name, self._texts(name, stage))
-        prompt_file = self.folder / name / "prompts" / f"{stage}.md"
-        make_folder(prompt_file.parent)
-        write_whole(prompt_file, prompt.encode("utf-8", "replace"))
-        return Errand(name, stage, prompt, work, self.values(name, stage))
+    def _go(self, stage: str, todo: list[str]) -> None:
+        """Have the errands of a stage done, side by side, and take each when it comes back."""
+        for name in self.alive if todo else ():
+            with suppress(MootError):  # it comes again when its errand is done, and is its own failure
+                self._prepare(name)
+        had = {name: self._made(name) for name in self.alive}
+        errands = [self._errand(name, stage) for name in todo]
+        with ThreadPoolExecutor(max(1, self.limits.jobs)) as pool:
+            try:
+                futures = {pool.submit(self._do, errand): errand.candidate for errand in errands}
+                for future in as_completed(futures):
+                    self._take(futures.pop(future), stage, future.result())
+                    self.compare(stage)
+            except BaseException:
+                self._worker.stop()
+                raise
+        self._check_room(stage, had)
+
+    def _do(self, errand: Errand) -> Given:
+        """Do an errand; whatever goes wrong with it is its candidate's failure."""
+        name, stage, cap = errand.candidate, errand.stage, self.limits.errand_bytes
+        given = Given(b"", 0, Answer("", None, False, "", 0.0), Patch(b"", ()))
+        try:
+            self._prepare(name)
+            put(self.folder, f"{name}/prompts/{stage}.md", errand.prompt.encode("utf-8", "replace"))
+            remove(self.path(name, stage))  # what stands there now was not written by who is asked now
+            with self._running_now(f"the verifier of {name}" if stage == _VERIFIED else name):
+                answer = self._worker.run(errand)
+            data = answer.text.encode("utf-8", "replace")
+            size_bytes = len(data) + answer.lost_bytes
+            if not data.strip():  # it may have written {output_file} instead
+                data, size_bytes = read_ends(self.folder, self._where(name, stage), cap)
+            given = Given(data, size_bytes, answer, given.patch)
+            if self.limits.source is not None and self._made(name) <= self.limits.total_bytes:
+                given = given._replace(patch=patch_of(self.limits.source, errand.folder))
+        except (MootError, OSError) as error:
+            answer = given.answer
+            given = given._replace(answer=answer._replace(error=answer.error or str(error)))
+        return given
+
+    def _take(self, name: str, stage: str, given: Given) -> None:
+        """Freeze what a worker gave, and then note that it is there."""
+        answer, patch, limits = given.answer, given.patch, self.limits
+        data = given.data if given.data.strip() else b""
+        size_bytes = given.size_bytes
+        if limits.source is not None and stage in RESULTS:
+            size_bytes = len(patch.data)
+            data = _with_patch(data, patch.data)
+            self._frozen.take(f"{name}/patch.diff", patch.data)
+            for inside in patch.left_out:
+                self._note(
+                    f"{name}/{WORK}/{inside} is a repository of its own: its files are not in the patch"
+                )
+        error = answer.error or ("" if data else "it printed nothing")
+        late = answer.timed_out and time.monotonic() >= limits.deadline
+        if late:
+            error = LATE
+        elif not error and stage in RESULTS and 0 < limits.diff_bytes < size_bytes:
+            error = f"its result is over the lease's max_diff_kib ({limits.diff_bytes // 1024})"
+        kept = _within(data, limits.errand_bytes)
+        is_cut = answer.cut or len(kept) < len(data) or len(given.data) < given.size_bytes
+        digest = self._frozen.take(self._where(name, stage), kept)
+        stood = ""
+        if limits.source is not None:
+            stood = self._frozen.take(_worktree(name, stage), patch.data)
+        self.done[name, stage] = Done(
+            name, stage, digest, answer.exit_code, error, round(answer.elapsed_s, 3), len(kept), is_cut, stood, late
+        )  # fmt: skip
+        self._write(self.done[name, stage])
+        for before in STAGES[: STAGES.index(stage)]:
+            self._frozen.drop(_worktree(name, before))
+
+    def _settle(self, name: str, stage: str) -> None:
+        """Fail a candidate whose errand failed; of a verifier's failure only note that there is no verdict."""
+        if name in self.failures:
+            return
+        done = self.done[name, stage]
+        self.is_late |= done.late
+        if why := self._struck.get((name, stage)):
+            self.fail(name, f"{stage}: {why}")
+        elif done.error and stage == _VERIFIED:
+            self.notes.append(f"no verdict on {name}: the verifier failed ({done.error})")
+        elif done.error:
+            self.fail(name, f"{stage}: {done.error}")
+
+    def fail(self, name: str, why: str) -> None:
+        """Take a candidate out of the run, and say why in its folder."""
+        self.failures[name] = why
+        self._frozen.take(f"{name}/failure.md", f"# {name} failed\n\n{why}\n".encode())
+        self.tell(f"{name} failed: {why}")
+
+    def ask(self, template: str, shell: Shell) -> dict[str, Opinion]:
+        """Ask the oracle about each candidate's result, in the candidate's folder."""
+        opinions = {}
+        for name in self.alive:
+            self.tell(f"oracle: {name}")
+            self._prepare(name)
+            work = self.folder / name / WORK
+            with self._running_now(f"the oracle of {name}"):
+                opinion = ask_oracle(
+                    template, Errand(name, "oracle", "", work, self.values(name, "oracle")), shell
+                )
+            self.compare()
+            if opinion.timed_out and time.monotonic() >= self.limits.deadline:
+                self.is_late = True
+                self.fail(name, f"oracle: {LATE}")
+                continue
+            opinions[name] = opinion
+        return opinions
+
+    # -- a candidate's folder ---------------------------------------------------------------------
+
+    def _prepare(self, name: str) -> None:
+        """Make the folder that a candidate's commands run in, unless it stands."""
+        source, work = self.limits.source, self.folder / name / WORK
+        if source is None:
+            make_real_folder(self.folder, f"{name}/{WORK}")
+            return
+        with self._lending:
+            if name in self._lent_bytes and work.is_dir() and not work.is_symlink():
+                return
+            take_back(source, work)
+            stages = (stage for stage in reversed(STAGES) if (name, stage) in self.done)
+            patch = self._frozen.read(_worktree(name, next(stages, "")))
+            lend(source, make_real_folder(self.folder, f"{name}/{WORK}"), patch)
+            self._lent_bytes[name] = bytes_in(work)
+
+    def _made(self, name: str) -> int:
+        """Give how many bytes a candidate's own files hold."""
+        ours = self._frozen.size_bytes(name) + self._lent_bytes.get(name, 0)
+        return max(0, bytes_in(self.folder / name) - bytes_in(self.folder / name / "prompts") - ours)
+
+    def _check_room(self, stage: str, had: Mapping[str, int]) -> None:
+        """Strike who made most at a stage, as long as the run is over its bound."""
+        made = {name: self._made(name) for name in self.alive}
+        room = self.limits.total_bytes - sum(self._frozen.size_bytes(name) for name in made)
+        while made and sum(made.values()) > room:
+            worst = max(made, key=lambda name: (made[name] - had[name], name))
+            if made[worst] <= had[worst]:
+                return
+            self._note(
+                f"{worst} made {made[worst] - had[worst]} bytes at {stage}: too much for --max-output-mb"
+            )
+            self._strike(worst, stage, "its own files took the run over --max-output-mb")
+            del made[worst]
+
+    def clear(self) -> None:
+        """Remove what only a run in progress needs."""
+        for name in self.plan.candidate_ids:
+            for stage in STAGES:
+                self._frozen.drop(_worktree(name, stage))
+        self._frozen.close()
+
+    def take_back(self) -> None:
+        """Remove the worktrees; a run that goes on makes them anew."""
+        for name in self.plan.candidate_ids if self.limits.source is not None else ():
+            with suppress(MootError):
+                take_back(self.limits.source, self.folder / name / WORK)  # type: ignore[arg-type]
+
+    # -- what is frozen ---------------------------------------------------------------------------
+
+    def keep(self, path: str) -> None:
+        """Freeze a file of the run's own as it stands."""
+        data = read_regular(self.folder / path)
+        if data is not None:
+            self._frozen.take(path, data)
+
+    @contextmanager
+    def _running_now(self, who: str) -> Iterator[None]:
+        with self._lock:
+            self._running.add(who)
+            self._ran.add(who)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(who)
+
+    def compare(self, stage: str = "") -> None:
+        """Put back what was changed since it was handed in, and name all that ran since the last comparison.
+
+        One that ran alone then is out, unless what it changed was its own.
+        """
+        with self._lock:
+            ran, running = sorted(self._ran), bool(self._running)
+            self._ran = set(self._running)
+        for path in self._frozen.put_back(patient=running):
+            self._note(
+                f"{path} was changed, and put back; then ran {', '.join(ran) or 'nobody that is known'}"
+            )
+            if len(ran) == 1 and ran[0] in self.plan.candidate_ids and not path.startswith(f"{ran[0]}/"):
+                self._strike(ran[0], stage, f"it changed the frozen {path}")
+
+    def _strike(self, name: str, stage: str, why: str) -> None:
+        if (name, stage) not in self._struck:
+            self._struck[name, stage] = why
+            self._write(Struck(name, stage, why))
+
+    def _note(self, text: str) -> None:
+        """Say something in the summary, also where another process writes it."""
+        if text not in self.notes:
+            self.notes.append(text)
+            self._write(Noted(text))
+
+    def _write(self, line: Line) -> None:
+        self._progress += write_line(line).encode()
+        self._frozen.take(FILE, self._progress)
+
+    def _take_up(self) -> None:
+        """Take up what was done before, as far as the files are still there, be it aside."""
+        known = [b""]
+        for where in (FILE, f"{ASIDE}/{FILE}"):
+            with suppress(StoreError):
+                known.append(read_regular(self.folder / where) or b"")
+        for line in read_lines(max(known, key=len), self.plan.candidate_ids):
+            match line:
+                case Noted():
+                    self.notes.append(line.note)
+                case Struck():
+                    self._struck[line.struck, line.at] = line.why
+                case Done():
+                    path = self._where(line.candidate, line.stage)
+                    stood = stands(self.folder, path, line.sha256, line.bytes)
+                    if not self._frozen.recover(path, line.sha256, line.bytes):
+                        continue  # it is asked again
+                    if not stood:
+                        self._note(f"{path} was changed before the run was killed, and put back")
+                    self.done[line.candidate, line.stage] = line
+                    if line.patch:
+                        self._frozen.recover(_worktree(line.candidate, line.stage), line.patch)
+                    if line.patch and line.stage in RESULTS:
+                        self._frozen.recover(f"{line.candidate}/patch.diff", line.patch)
+            self._progress += write_line(line).encode()
+        if self._progress:
+            self._frozen.take(FILE, self._progress)
+
+    # -- what there is ----------------------------------------------------------------------------
+
+    def _where(self, name: str, stage: str) -> str:
+        return f"{name}/{file_of(self.plan.artifact_layout, stage)}"
+
+    def path(self, name: str, stage: str) -> Path:
+        """Give the file of a candidate's stage."""
+        return self.folder / self._where(name, stage)
+
+    def text(self, name: str, stage: str) -> str:
+        """Give what a candidate wrote at a stage, cut to what a reviewer reads."""
+        return self.whole(name, stage)[:QUOTED_CHARACTERS]
+
+    def whole(self, name: str, stage: str) -> str:
+        """Give all that was kept of what a candidate wrote at a stage: a vote stands at the end."""
+        return self._frozen.read(self._where(name, stage)).decode("utf-8", "replace")
+
+    def result_of(self, name: str) -> str:
+        """Give the whole of a candidate's result as it stands."""
+        return self.whole(name, self._result_stage(name))
+
+    def _result_stage(self, name: str) -> str:
+        return result_stage(
+            {stage: one.sha256 for (who, stage), one in self.done.items() if who == name and not one.error}
+        )
 
     def values(self, name: str, stage: str) -> dict[str, str]:
-        """Give the values of the template's variables for a candidate at a stage."""
-        output_of = stage if stage in STAGES else "proposal"
+        """Give the values of the template's variables for a candidate at a stage, or for the oracle."""
+        output_of = stage if stage in STAGES else self._result_stage(name)
         return {
             "agent_id": self.limits.verifier if stage == _VERIFIED else name,
             "run_id": name,
@@ -133,6 +386,10 @@ class Run:
             "question_type": self.plan.question_type,
             "selection_mode": self.plan.selection_mode,
         }
+
+    def _errand(self, name: str, stage: str) -> Errand:
+        prompt = prompt_for(self.task, self.plan, stage, name, self._texts(name, stage))
+        return Errand(name, stage, prompt, self.folder / name / WORK, self.values(name, stage))
 
     def _texts(self, name: str, stage: str) -> dict[str, str]:
         """Give what a candidate's errand is about, by title."""
@@ -153,94 +410,7 @@ class Run:
             return texts | {f"What {other} says": self.text(other, "peer_review_round_2") for other in others}
         return {}
 
-    def _take(self, name: str, stage: str, answer: Answer) -> None:
-        """Put what a worker gave on disk, and then note that it is there."""
-        text = answer.text if answer.text.strip() or answer.error else ""
-        if self.limits.sources is not None and stage in RESULTS:
-            text = self._with_patch(name, text)
-        error = answer.error or ("" if text else "it printed nothing")
-        if answer.timed_out and time.monotonic() >= self.limits.deadline:
-            error = "the lease's wall-clock time is over"
-        data = _within(text.encode("utf-8", "replace"), self.limits.errand_bytes)
-        write_whole(self.path(name, stage), data)
-        over = self.limits.diff_bytes and stage in RESULTS and len(data) > self.limits.diff_bytes
-        if over and not error:
-            error = f"its result is over the lease's max_diff_kib ({self.limits.diff_bytes // 1024})"
-        digest = hashlib.sha256(data).hexdigest()
-        is_cut = answer.cut or len(data) < len(text)
-        done = Done(
-            name, stage, digest, answer.exit_code, error, round(answer.elapsed_s, 3), len(data), is_cut
-        )
-        self.done[name, stage] = done
-        if stage in RESULTS and not error:
-            frozen = self._frozen(name, stage)
-            make_folder(frozen.parent)
-            write_whole(frozen, data)
-        with (self.folder / "progress.jsonl").open("a") as file:
-            file.write(json.dumps(done._asdict()) + "\n")
-
-    def _with_patch(self, name: str, text: str) -> str:
-        """Give a result with what its candidate changed in its worktree; the patch is a file of its own as well."""
-        patch = patch_of(self.folder / name / WORK)
-        write_whole(self.folder / name / "patch.diff", patch.encode("utf-8", "replace"))
-        return f"{text.rstrip()}\n\n```diff\n{patch}```\n" if patch else text
-
-    def _settle(self, name: str, stage: str) -> None:
-        """Fail a candidate whose errand failed; of a verifier's failure only note that there is no verdict."""
-        error = self.done[name, stage].error if name not in self.failures else ""
-        if error and stage == _VERIFIED:
-            self.notes.append(f"no verdict on {name}: the verifier failed ({error})")
-        elif error:
-            self.fail(name, f"{stage}: {error}")
-
-    def fail(self, name: str, why: str) -> None:
-        """Take a candidate out of the run, and say why in its folder."""
-        self.failures[name] = why
-        write_whole(self.folder / name / "failure.md", f"# {name} failed\n\n{why}\n".encode())
-        self._tell(f"{name} failed: {why}")
-
-    # -- what is frozen ---------------------------------------------------------------------------
-
-    def _check_frozen(self, ran: list[str]) -> None:
-        """Put back what was changed since it was handed in, and name all that ran at that time."""
-        for (name, stage), done in sorted(self.done.items()):
-            frozen = self._frozen(name, stage)
-            if done.error or not frozen.exists():
-                continue
-            if hashlib.sha256(read_regular(self.path(name, stage)) or b"").hexdigest() == done.sha256:
-                continue
-            write_whole(self.path(name, stage), read_regular(frozen) or b"")
-            changed = self.path(name, stage).relative_to(self.folder)
-            self.notes.append(f"{changed} was changed, and put back; then ran {', '.join(ran)}")
-            others = [one for one in ran if one != name]
-            if len(ran) == 1 and others and others[0] not in self.failures:
-                self.fail(others[0], f"it changed the frozen result of {name}")
-
-    def _frozen(self, name: str, stage: str) -> Path:
-        return self.folder / ".frozen" / name / f"{stage}.md"
-
-    # -- what there is ----------------------------------------------------------------------------
-
-    def path(self, name: str, stage: str) -> Path:
-        """Give the file of a candidate's stage."""
-        return self.folder / name / file_of(self.plan.artifact_layout, stage)
-
-    def text(self, name: str, stage: str) -> str:
-        """Give what a candidate wrote at a stage, cut to what a reviewer reads."""
-        return self.whole(name, stage)[:QUOTED_CHARACTERS]
-
-    def whole(self, name: str, stage: str) -> str:
-        """Give all that was kept of what a candidate wrote at a stage: a vote stands at the end."""
-        return (read_regular(self.path(name, stage)) or b"").decode("utf-8", "replace")
-
-    def result_of(self, name: str) -> str:
-        """Give the whole of a candidate's result as it stands."""
-        done = {stage: one.sha256 for (who, stage), one in self.done.items() if who == name and not one.error}
-        return self.whole(name, result_stage(done))
-
-    def selection(
-        self, oracle: Mapping[str, tuple[str, float | None]]
-    ) -> tuple[dict[str, Evidence], Selection]:
+    def selection(self, oracle: Mapping[str, Opinion]) -> tuple[dict[str, Evidence], Selection]:
         """Weigh the evidence and the votes, and choose."""
         evidence = {}
         for name in self.plan.candidate_ids:
@@ -248,8 +418,10 @@ class Run:
             verdict = verdict_of(self.whole(name, _VERIFIED)) if verified and not verified.error else ""
             unread = "no VERDICT line" if verified and not verdict else ""
             unread = f"the verifier failed: {verified.error}" if verified and verified.error else unread
-            says, score = oracle.get(name, ("", None))
-            evidence[name] = Evidence(name, self.failures.get(name, ""), verdict, says, score, unread)
+            opinion = oracle.get(name, Opinion("", None))
+            evidence[name] = Evidence(
+                name, self.failures.get(name, ""), verdict, opinion.says, opinion.score, unread, opinion.why
+            )
         votes = {
             name: votes_in(self.whole(name, "peer_review_round_2"), self.plan.candidate_ids)
             for name in self.plan.candidate_ids
@@ -257,40 +429,24 @@ class Run:
         }
         return evidence, select(self.plan, evidence, votes)
 
-    def _read_progress(self) -> None:
-        """Take up what was done before, as far as the files are still what they were."""
-        data = read_regular(self.folder / "progress.jsonl") or b""
-        for line in data.decode("utf-8", "replace").split("\n"):
-            values = _object(line)
-            if values is None or set(values) != set(Done._fields):
-                continue  # the last line of a run that was killed may be half a line
-            done = Done(**values)
-            stands = read_regular(self.path(done.candidate, done.stage)) or b""
-            if (
-                done.candidate in self.plan.candidate_ids
-                and hashlib.sha256(stands).hexdigest() == done.sha256
-            ):
-                self.done[done.candidate, done.stage] = done
 
-    def clear(self) -> None:
-        """Remove what only a run in progress needs."""
-        shutil.rmtree(self.folder / ".frozen", ignore_errors=True)
-        for name in self.plan.candidate_ids if self.limits.sources is not None else ():
-            take_back(self.limits.sources, self.folder / name / WORK)  # type: ignore[arg-type]
+def _worktree(name: str, stage: str) -> str:
+    """Name the file that says how a worktree stood when a stage's errand was over."""
+    return f"{name}/worktree/{stage}.diff"
+
+
+def _with_patch(data: bytes, patch: bytes) -> bytes:
+    """Give a result with what its candidate changed in its worktree, in a fence that no line of that ends."""
+    if not patch:
+        return data
+    fence = b"`" * max([3, *(len(run) + 1 for run in re.findall(b"`+", patch))])
+    return b"%b\n\n%bdiff\n%b%b\n" % (data.rstrip(), fence, patch, fence)
 
 
 def _within(data: bytes, cap: int) -> bytes:
-    """Cut what grew over the cap when bytes that are not UTF-8 were replaced: each takes three then."""
+    """Cut what is over the cap: a patch, or bytes that were replaced since each takes three then."""
     if len(data) <= cap:
         return data
     half = cap // 2
     head, tail = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
     return f"{head}\n[... {len(data) - 2 * half} bytes were cut here ...]\n{tail}".encode()
-
-
-def _object(line: str) -> dict[str, Any] | None:
-    try:
-        values = json.loads(line)
-    except ValueError:
-        return None
-    return values if isinstance(values, dict) else None

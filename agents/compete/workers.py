@@ -1,21 +1,17 @@
 """Who does a stage's work: the built-in mock, or a command whose template is filled in, quoted for the shell."""
 
-import math
 import os
-import re
+import secrets
 import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ..runners import Answer, CommandRunner
-
-VARIABLES = (
-    "agent_id", "run_id", "candidate_id", "stage", "prompt_file", "output_file", "competition_id",
-    "question_type", "selection_mode",
-)  # fmt: skip
+from .quoting import exported, filled
+from .reaper import MARKER, end_marked
 
 
 class Errand(NamedTuple):
@@ -38,38 +34,28 @@ class Worker(Protocol):
         """End what runs, and do nothing more."""
 
 
-class CommandWorker:
-    """Runs a template through the shell, in the candidate's own folder, prompt on standard input."""
+class Shell:
+    """Runs commands of a run through the shell; whatever one leaves behind is ended with it."""
 
-    def __init__(
-        self,
-        template: str,
-        *,
-        timeout_s: float,
-        max_output_bytes: int,
-        watch: Callable[[str], None],
-        deadline: float = math.inf,
-    ) -> None:
-        """Take a template; braces that name no variable are left alone. Nothing runs beyond the `deadline`."""
-        self._deadline = deadline
-        self._watch = watch
-        self._template = template
-        self._timeout_s = timeout_s
-        self._max_output_bytes = max_output_bytes
+    def __init__(self, reaper: "Reaper", *, timeout_s: float, deadline: float) -> None:
+        """Give each command `timeout_s`, and none any time beyond the `deadline` (on the monotonic clock)."""
+        self._reaper = reaper
+        self._timeout_s, self._deadline = timeout_s, deadline
         self._running: set[CommandRunner] = set()
         self._stopped = False
 
-    def run(self, errand: Errand) -> Answer:
-        """Run the command once."""
-        line = filled(self._template, errand.values)
+    def run(self, template: str, errand: Errand, max_output_bytes: int) -> Answer:
+        """Run a command once, in the errand's folder, with the prompt on its standard input."""
+        marker = f"{self._reaper.marker}.{secrets.token_hex(8)}"
+        ours = {MARKER: ",".join(filter(None, (os.environ.get(MARKER), marker)))}
         runner = CommandRunner(
-            ("/bin/sh", "-c", line),
+            ("/bin/sh", "-c", filled(template, errand.values)),
             cwd=errand.folder,
-            env={**os.environ, **{f"MOOT_{key.upper()}": value for key, value in errand.values.items()}},
+            env={**os.environ, **exported(errand.values), **ours},
             timeout_s=max(0.1, min(self._timeout_s, self._deadline - time.monotonic())),
-            max_output_bytes=self._max_output_bytes,
+            max_output_bytes=max_output_bytes,
             cuts=True,
-            watch=self._watch,
+            watch=self._reaper.watch,
         )
         self._running.add(runner)
         try:
@@ -77,6 +63,7 @@ class CommandWorker:
                 runner.stop()
             return runner.run(errand.prompt)
         finally:
+            end_marked(marker)
             self._running.discard(runner)
 
     def stop(self) -> None:
@@ -86,6 +73,22 @@ class CommandWorker:
             runner.stop()
 
 
+class CommandWorker:
+    """Runs a template in the candidate's own folder, prompt on standard input."""
+
+    def __init__(self, template: str, shell: Shell, max_output_bytes: int) -> None:
+        """Take a template, and how much of what it prints is kept."""
+        self._template, self._shell, self._max_output_bytes = template, shell, max_output_bytes
+
+    def run(self, errand: Errand) -> Answer:
+        """Run the command once."""
+        return self._shell.run(self._template, errand, self._max_output_bytes)
+
+    def stop(self) -> None:
+        """End all that runs."""
+        self._shell.stop()
+
+
 class Reaper:
     """The process that ends what a run leaves behind when it is killed."""
 
@@ -93,7 +96,8 @@ class Reaper:
         """Start it."""
         import subprocess
 
-        argv = (sys.executable, "-m", "moot.agents.compete.reaper")
+        self.marker = secrets.token_hex(8)
+        argv = (sys.executable, "-m", "moot.agents.compete.reaper", self.marker)
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True)
 
     def watch(self, line: str) -> None:
@@ -106,12 +110,6 @@ class Reaper:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
-
-
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """Put values into a template, each quoted for the shell."""
-    names = "|".join(VARIABLES)
-    return re.sub(rf"\{{({names})\}}", lambda match: shlex.quote(values[match[1]]), template)
 
 
 def mock_command() -> str:

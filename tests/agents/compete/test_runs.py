@@ -190,8 +190,15 @@ def test_votes_for_oneself_and_quoted_votes_do_not_count(work):
 
 def test_a_result_that_another_candidate_empties_is_put_back_and_all_that_ran_are_named(work):
     special = (
-        'if me == "run_c" and stage == "peer_review_round_1":\n'
-        '    open(out.replace("run_c", "run_a").replace("peer_review_round_1", "result"), "w")'
+        "import time\n"
+        "def await_all(*names):\n"
+        "    while not all(os.path.exists('../../../' + name) for name in names): time.sleep(0.01)\n"
+        'if stage == "peer_review_round_1":\n'
+        "    open('../../../' + me, 'w'); await_all('run_a', 'run_b', 'run_c')\n"
+        '    if me == "run_c":\n'
+        '        open(out.replace("run_c", "run_a").replace("peer_review_round_1", "result"), "w")\n'
+        "        open('../../../emptied', 'w')\n"
+        "    await_all('emptied')"
     )
     folder = compete(work, agent(work, special))
     assert (folder / "run_a" / "result.md").read_text() == "proposal of run_a\n"
@@ -446,11 +453,11 @@ def test_a_candidate_that_reaches_into_the_repository_is_noticed(sources):
         sources, f'if stage == "proposal": open({str(sources.top / "code.txt")!r}, "a").write("oops")'
     )
     folder = compete(sources, command, "--worktrees")
-    assert "changed during the run; then ran run_a, run_b, run_c" in (folder / "summary.md").read_text()
+    assert "changed during the run: code.txt; then ran run_a, run_b, run_c" in (folder / "summary.md").read_text()
 
 
 def test_worktrees_need_a_commit_and_a_repository(work, tmp_path):
-    assert "git worktree failed" in work.fails(
+    assert "the repository has no commit" in work.fails(
         1, "compete", "--task", "x", "--output", "run", *THREE_WAY, "--worktrees"
     )
     outside = tmp_path / "outside"
