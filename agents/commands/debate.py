@@ -112,7 +112,7 @@ def _hold(referee: Referee, name: str, screen: Screen) -> Session:
     except KeyboardInterrupt:
         screen.end()
         click.echo(f"moot: stopped; it goes on with `moot debate --resume {name}`", err=True)
-        raise
+        raise click.exceptions.Exit(130) from None
     finally:
         screen.end()
         signal.signal(signal.SIGTERM, before)

@@ -147,12 +147,11 @@ class MailSpeaker:
         return Draft(self._by, f"[{self._by}] to {reader}", body, to=(reader,))
 
     def _has_answered(self, referee: Referee, question: Question, block_id: str, reader: str) -> bool:
-        if not self.writes_itself:
-            return any(
-                one.agent == reader and one.acknowledged_at for one in referee.index.receipts(block_id)
-            )
         session = current(referee, question.session)
-        return bool(session.closed) or self._participant.name not in session.waiting_for
+        if session.closed or self._participant.name not in session.waiting_for:
+            return True
+        receipts = () if self.writes_itself else referee.index.receipts(block_id)
+        return any(one.agent == reader and one.acknowledged_at for one in receipts)
 
     def _wait(self, referee: Referee, holds: Callable[[], bool], deadline: float) -> bool:
         """Wait until something holds; tell whether it did in time."""
