@@ -35,11 +35,9 @@ from ..compete.quoting import VARIABLES
 _RUNNERS = ("mock", "command", "agents")
 _HANDOFFS = ("standalone", "execution_embed", "looper_attempt")
 _EXAMPLES = """\
-Examples:
+Example: moot compete --task "Find risks in this API" --budget-workers 4 --question-type audit
 
-\b
-  moot compete --task "Find risks in this API" --budget-workers 4 --question-type audit
-  moot compete --task "Mend the parser" --command "$PWD/agent.sh {stage} {prompt_file}"
+With agents of your own: moot compete --task "Mend it" --command "$PWD/agent.sh {stage} {prompt_file}"
 """
 
 
@@ -249,7 +247,7 @@ def _doubts(settings: Settings, output: Path) -> Iterator[str]:
     repository = find_repository(output) if settings.worktrees else None
     folder = repository.root if repository else output.resolve() / plan.candidate_ids[0] / WORK
     for template in (settings.command, settings.oracle):
-        for word in re.findall(r"(?<!\$)\{([A-Za-z][\w-]*)\}", template):
+        for word in re.findall(r"(?<!\$)\{([A-Za-z][\w-]{2,})\}", template):
             near = nearest(word, VARIABLES)
             if near and word not in VARIABLES:
                 yield f"{{{word}}} is left as it is: did you mean {{{near}}}?"
@@ -314,7 +312,7 @@ def compete(ctx: click.Context, pinned: str | None, as_json: bool, **options: An
         except KeyboardInterrupt:
             again = f"moot compete --resume --output {shlex.quote(str(output))}"
             click.echo(f"moot: interrupted: go on with `{again}`", err=True)
-            raise
+            raise click.exceptions.Exit(130) from None
     _say(manifest, output / "summary.md", as_json=as_json)
 
 

@@ -73,13 +73,16 @@ class Frozen:
         return data
 
     def put_back(self, *, patient: bool) -> list[str]:
-        """Put back what is not as it was taken; name it. A `patient` one leaves what cannot be for the next time."""
+        """Put back what is not as it was taken; name it, and all copies by one name.
+
+        A `patient` one leaves what cannot be put back for the next time.
+        """
         changed = set()
         for path, place in sorted(self._places.items()):
             for where in (path, f"{ASIDE}/{path}"):
                 if stands(self._folder, where, place.sha256, place.size_bytes):
                     continue
-                changed.add(path)
+                changed.add(path if where == path else ASIDE)
                 with suppress(*([StoreError] if patient else [])):
                     put(self._folder, where, self.read(path))
         return sorted(changed)

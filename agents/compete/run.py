@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -74,7 +74,8 @@ class Run:
         self._struck: dict[tuple[str, str], str] = {}
         self._frozen = Frozen(folder)
         self._progress = b""
-        self._lock, self._lending = Lock(), Lock()
+        self._lock, self._lending, self._taking = Lock(), Lock(), Lock()
+        self._is_stopped = False
         self._running: set[str] = set()
         self._ran: set[str] = set()  # since files were last compared
         self._lent_bytes: dict[str, int] = {}
@@ -119,14 +120,21 @@ class Run:
         errands = [self._errand(name, stage) for name in todo]
         with ThreadPoolExecutor(max(1, self.limits.jobs)) as pool:
             try:
-                futures = {pool.submit(self._do, errand): errand.candidate for errand in errands}
-                for future in as_completed(futures):
-                    self._take(futures.pop(future), stage, future.result())
-                    self.compare(stage)
+                for future in [pool.submit(self._see_to, errand) for errand in errands]:
+                    future.result()
             except BaseException:
+                self._is_stopped = True
                 self._worker.stop()
                 raise
         self._check_room(stage, had)
+
+    def _see_to(self, errand: Errand) -> None:
+        """Do an errand, compare what is frozen before another one begins, and take what it gave."""
+        given = self._do(errand)
+        with self._taking:
+            if not self._is_stopped:
+                self.compare(errand.stage)
+                self._take(errand.candidate, errand.stage, given)
 
     def _do(self, errand: Errand) -> Given:
         """Do an errand; whatever goes wrong with it is its candidate's failure."""
