@@ -7,9 +7,10 @@ import click
 
 from ...bus.messages import HUMAN
 from ...parsers.ids import time_ms
-from ...parsers.screen import visible
+from ...parsers.screen import one_line, visible
 from ...workspace.options import as_json, here, in_workspace, known_agent
 from ..posting import body_from
+from ..protocols import compete as runs
 from ..reader import Reader
 from ..referee import Referee
 from ..session import Session, load_session
@@ -113,10 +114,11 @@ def _session_lines(session: Session) -> list[str]:
         return [head, visible(f"    {result['STATUS']}, {', '.join(word for word in said if word)}")]
     since_s = max(0, time.time_ns() // 1_000_000 - time_ms(session.last)) // 1000
     turn = f"turn {session.state.turns + 1} of {opening.max_turns}"
-    return [
+    lines = [
         head,
         f"    {moves_next(session.waiting_for)}, for {_span(since_s)} ({session.state.phase}, {turn})",
     ]
+    return [*lines, f"    {one_line(runs.whose(opening), 600)}"] if opening.protocol == runs.NAME else lines
 
 
 def _span(seconds: int) -> str:

@@ -17,6 +17,7 @@ killed: it ends INCOMPLETE, and its folder can be gone on with all the same.
 Source of the rules: seed `compete-cron-builder`, Three-Way Challenge and Runtime Rules.
 """
 
+import shlex
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -180,6 +181,13 @@ def tag_for(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001
 def how_to_answer(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001
     """Give nothing: nobody is asked through the ledger."""
     return ""
+
+
+def whose(opening: Opening) -> str:
+    """Say whose run it is, and how one that was killed goes on."""
+    runner = next((seat.name for seat in opening.roster if seat.role == "MASTER"), HUMAN)
+    folder = shlex.quote(opening.option("RUN") or "FOLDER")
+    return f"{runner} runs it; where it was killed: `moot compete --resume --output {folder}`"
 
 
 def artifacts(state: State) -> tuple[str, ...]:  # noqa: ARG001 - the goods lie in the run's folder
