@@ -17,6 +17,7 @@ from .verdict import Verdict, verdict_in
 
 OPENING_PARTS = ("POSITION", "ARGUMENTS", "ANTICIPATED OBJECTIONS", "BOTTOM LINE")
 REBUTTAL_PARTS = ("CRITIQUES", "DEFENSE", "UPDATED POSITION", "VERDICT")
+_PARTS = (*OPENING_PARTS, *REBUTTAL_PARTS)  # some give more than they were asked for
 SHOWN = 1200  # characters of a position that others are shown: two or three sentences are 400
 
 
@@ -41,7 +42,7 @@ class Position(NamedTuple):
 
 def position_of(text: str) -> Position:
     """Read an opening position."""
-    found = sections(unfenced(text), OPENING_PARTS, loosely=True)
+    found = sections(unfenced(text), _PARTS, loosely=True)
     position = first(found, "POSITION") or (_paragraph(text) if len(found) == 1 else "")
     return Position(
         position=position or first(found, "BOTTOM LINE") or _paragraph(text),
@@ -52,8 +53,8 @@ def position_of(text: str) -> Position:
 
 def rebuttal_of(text: str) -> Position:
     """Read a rebuttal; its `position` is empty where it keeps the one it had."""
-    found = sections(unfenced(text), REBUTTAL_PARTS, loosely=True)
-    position = first(found, "UPDATED POSITION")
+    found = sections(unfenced(text), _PARTS, loosely=True)
+    position = first(found, "UPDATED POSITION") or first(found, "POSITION")
     unchanged = re.match(r"(?i)[*_ ]*(?:un|not? )chang", position) is not None
     return Position(
         position="" if unchanged else position,

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.parsers.absent import absent_of
 from moot.parsers.bodies import GRAMMARS, read_body
 from moot.parsers.challenge import challenge_of
 from moot.parsers.entry import entry_of
+from moot.parsers.position import position_of, rebuttal_of
 from moot.parsers.score import scores_of
 from moot.parsers.stage import selection_of, stage_of
 from moot.parsers.winner import winner_of
@@ -18,7 +20,7 @@ from .test_tokens import texts
 
 READERS = {
     "CHALLENGE": challenge_of, "ENTRY": entry_of, "SCORE": scores_of, "WINNER": winner_of, "STAGE": stage_of,
-    "SELECTION": selection_of,
+    "SELECTION": selection_of, "POSITION": position_of, "REBUTTAL": rebuttal_of, "ABSENT": absent_of,
 }  # fmt: skip
 BODY = "TASK: Name it.\nSUBMISSION: Leaf\nENTRY: ANT\nWarm: 8\nSELECTED: ANT\nREASON: warm"
 
