@@ -459,6 +459,14 @@ def test_the_wall_clock_is_enforced_in_the_oracle(work):
     assert manifest(work.top / "run")["time_is_up"] is True
 
 
+def test_the_wall_clock_is_enforced_for_agents_of_the_roster(shell):
+    lease(shell, max_wall_clock_minutes=0.03)
+    agents = ("--runner", "agents", "--agents", "CC,CX,GM", "--verifier-agent", "CC")
+    began = time.monotonic()
+    assert "wall-clock time is over" in shell.fails(6, *ATTEMPT, *THREE_WAY, *agents)
+    assert time.monotonic() - began < 40
+
+
 def test_the_word_wall_clock_in_an_error_is_no_time_that_is_up(work):
     line = "echo the wall-clock stopped >&2; exit 1"
     assert "no valid candidate" in work.fails(3, *RUN, "--runner", "command", "--command", line)
