@@ -12,6 +12,7 @@ import moot
 TOP = Path(moot.__file__).parent
 FLOORS = {"parsers": 1, "workspace": 2, "bus": 3, "agents": 4}
 PURE_OF_COMPETE = ("layout.py", "policy.py", "prompts.py", "records.py", "selection.py")
+PURE_OF_DEBATE = ("participants.py", "prompts.py", "recap.py", "record.py", "report.py")
 IMPURE = {
     "os", "io", "sys", "time", "datetime", "random", "secrets", "pathlib", "subprocess", "socket", "tempfile",
     "shutil",
@@ -23,6 +24,7 @@ PURE = [path for path in ROOMS if path.is_relative_to(TOP / "parsers") or path.p
 PURE += [TOP / "bus" / name for name in ("chain.py", "verify.py", "messages.py")]
 PURE += [TOP / "agents" / name for name in ("book.py", "asking.py", "hands.py", "facts.py", "session.py")]
 PURE += [TOP / "agents" / "compete" / name for name in PURE_OF_COMPETE]
+PURE += [TOP / "agents" / "debate" / name for name in PURE_OF_DEBATE]
 
 
 def imports(path: Path) -> list[tuple[str, int]]:

@@ -103,8 +103,8 @@ class Screen:
 
         table = Table(title="Verdicts", title_justify="left")
         table.add_column("who")
-        for past in range(1, number + 1):
-            table.add_column(f"round {past}")
+        for at in range(1, number + 1):
+            table.add_column(f"round {at}")
         for voice in debate.voices:
             words = []
             for past in debate.rounds[:number]:

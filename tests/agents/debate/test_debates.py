@@ -10,8 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+import moot
 from moot.agents.debate.engine import read_debate
 from moot.agents.debate.report import report_of
 from moot.agents.driving import current
@@ -238,6 +240,14 @@ def test_the_same_session_replayed_gives_the_same_verdicts_and_report(held):
     reader = Reader(open_folder(table.shell.comms))
     assert report_of(read_debate(reader, current(reader, said["session"]))) == report
     assert json.loads((table.folder(said) / "report.json").read_text()) == said
+
+
+def test_what_scripts_read_fits_its_schema(held):
+    _, said = held
+    schema = Path(moot.__file__).parent / "docs" / "schemas" / "debate_report.schema.json"
+    jsonschema.validate(said, json.loads(schema.read_text()))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**said, "ending": "tired"}, json.loads(schema.read_text()))
 
 
 def test_a_change_to_the_repository_is_reported_with_who_was_running(held):
