@@ -12,11 +12,12 @@ from ...bus.messages import HUMAN
 from ...parsers.errors import MootError, NotFound
 from ...parsers.lease import ResourceLease, read_lease
 from ...parsers.policy_change import PolicyChange, read_policy_change
-from ...workspace.files import make_folder, read_regular, write_whole
+from ...workspace.files import make_folder, write_whole
 from ...workspace.folder import find_workspace
 from ...workspace.options import known_agent
 from ...workspace.settings import read_settings
 from ...workspace.worktrees import Source, source_at
+from .frozen import read_kept
 from .policy import Plan
 
 FILE, LOCK = "settings.json", ".lock"
@@ -84,7 +85,7 @@ def take_up(output: Path, settings: Settings) -> Lock:
 
 def saved_settings(output: Path) -> Settings:
     """Give the settings of a run that was begun; NotFound where there are none that can be read."""
-    data = read_regular(output / FILE)
+    data = read_kept(output, FILE)
     if data is None:
         raise NotFound("there is no run to resume", where=str(output), then="begin one without --resume")
     try:

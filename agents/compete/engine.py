@@ -17,6 +17,7 @@ from ..protocols.compete import STAGES
 from . import claim
 from .bus_worker import BusWorker
 from .claim import Settings
+from .frozen import remove
 from .outputs import HANDOFF_ACTIONS, write_outputs
 from .records import Facts, records_of
 from .run import Limits, Run
@@ -70,14 +71,14 @@ def carry_out(
             worker = CommandWorker(command, shell, share)
         run = Run(plan, settings.task, output, worker, limits, tell)
         try:
-            return _through(run, settings, shell, pinned, by)
+            return _through(run, settings, lock, shell, pinned, by)
         finally:
             worker.stop()
-            run.take_back()
+            run.folders.take_back(plan.candidate_ids)
 
 
 def _through(
-    run: Run, settings: Settings, shell: Shell, pinned: str | None, by: str
+    run: Run, settings: Settings, lock: Lock, shell: Shell, pinned: str | None, by: str
 ) -> tuple[dict[str, Any], Selection]:
     """Take a run through its stages, its oracle and its selection."""
     plan, ref = run.plan, settings.competition_id
@@ -85,7 +86,15 @@ def _through(
     story = tell_story(run, Path.cwd(), pinned, by, max(int(settings.timeout_s) + 60, SILENCE_S))
     run.keep(claim.FILE)
     run.keep(SESSION)
-    run.stages(lambda stage, names: story.stage(run, stage, names) if story else None)
+
+    def after(stage: str, names: list[str]) -> None:
+        if not lock.is_in_place():  # somebody took its file away: what we hold is no lock any more
+            remove(run.folder / claim.LOCK)
+            lock.try_take()
+        if story:
+            story.stage(run, stage, names)
+
+    run.stages(after)
     opinions = run.ask(settings.oracle, shell) if settings.oracle else {}
     run.compare()
     if top and (changed := _changed(top, before, run.folder)):

@@ -103,6 +103,15 @@ class Frozen:
         remove(self._folder / ASIDE)
 
 
+def read_kept(folder: Path, path: str) -> bytes | None:
+    """Give a file of a run, or its copy where that cannot be read; None where there is neither."""
+    for where in (path, f"{ASIDE}/{path}"):
+        with suppress(StoreError):
+            if (data := read_regular(folder / where)) is not None:
+                return data
+    return None
+
+
 def put(root: Path, path: str, data: bytes) -> None:
     """Write a file whole below a folder, whatever stands in the way. StoreError for a fault of the disk."""
     file = make_way(root, path)

@@ -6,7 +6,6 @@ handed in: it is compared after each errand, and put back where somebody changed
 """
 
 import math
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +17,12 @@ from typing import NamedTuple
 from ...parsers.errors import MootError, StoreError
 from ...parsers.votes import verdict_of, votes_in
 from ...workspace.files import read_regular
-from ...workspace.worktrees import Patch, Source, lend, patch_of, take_back
+from ...workspace.worktrees import Patch, Source
 from ..protocols.compete import STAGES
 from ..runners import Answer
-from .frozen import ASIDE, Frozen, bytes_in, make_real_folder, put, read_ends, remove, stands
+from .errands import RESULTS, VERIFIED, Given, subjects, with_patch, within
+from .folders import Folders
+from .frozen import ASIDE, Frozen, put, read_ends, read_kept, remove, stands
 from .layout import WORK, file_of, result_stage
 from .oracle import Opinion, ask_oracle
 from .policy import Plan
@@ -31,9 +32,7 @@ from .selection import Evidence, Selection, select
 from .workers import Errand, Shell, Worker
 
 QUOTED_CHARACTERS = 64 * 1024  # of another's text in a prompt: a reviewer reads no more
-RESULTS = ("proposal", "revision_round_1")
 LATE = "the lease's wall-clock time is over"
-_VERIFIED = "initial_verification"
 
 
 class Limits(NamedTuple):
@@ -47,15 +46,6 @@ class Limits(NamedTuple):
     source: Source | None = None  # what each candidate gets a worktree of
     deadline: float = math.inf  # on the monotonic clock: when the lease's wall-clock time is over
     diff_bytes: int = 0  # the most that a lease allows a result to be; 0 for no limit
-
-
-class Given(NamedTuple):
-    """What an errand gave: the answer's bytes as far as they are kept, the size of all, and the patch."""
-
-    data: bytes
-    size_bytes: int
-    answer: Answer
-    patch: Patch
 
 
 class Run:
@@ -74,11 +64,11 @@ class Run:
         self._struck: dict[tuple[str, str], str] = {}
         self._frozen = Frozen(folder)
         self._progress = b""
-        self._lock, self._lending, self._taking = Lock(), Lock(), Lock()
+        self._lock, self._taking = Lock(), Lock()
+        self.folders = Folders(folder, limits.source, limits.total_bytes)
         self._is_stopped = False
         self._running: set[str] = set()
         self._ran: set[str] = set()  # since files were last compared
-        self._lent_bytes: dict[str, int] = {}
         self._take_up()
 
     # -- the stages -------------------------------------------------------------------------------
@@ -144,15 +134,14 @@ class Run:
             self._prepare(name)
             put(self.folder, f"{name}/prompts/{stage}.md", errand.prompt.encode("utf-8", "replace"))
             remove(self.path(name, stage))  # what stands there now was not written by who is asked now
-            with self._running_now(f"the verifier of {name}" if stage == _VERIFIED else name):
+            with self._running_now(f"the verifier of {name}" if stage == VERIFIED else name):
                 answer = self._worker.run(errand)
             data = answer.text.encode("utf-8", "replace")
             size_bytes = len(data) + answer.lost_bytes
             if not data.strip():  # it may have written {output_file} instead
                 data, size_bytes = read_ends(self.folder, self._where(name, stage), cap)
             given = Given(data, size_bytes, answer, given.patch)
-            if self.limits.source is not None and self._made(name) <= self.limits.total_bytes:
-                given = given._replace(patch=patch_of(self.limits.source, errand.folder))
+            given = given._replace(patch=self.folders.patch(name))
         except (MootError, OSError) as error:
             answer = given.answer
             given = given._replace(answer=answer._replace(error=answer.error or str(error)))
@@ -165,7 +154,7 @@ class Run:
         size_bytes = given.size_bytes
         if limits.source is not None and stage in RESULTS:
             size_bytes = len(patch.data)
-            data = _with_patch(data, patch.data)
+            data = with_patch(data, patch.data)
             self._frozen.take(f"{name}/patch.diff", patch.data)
             for inside in patch.left_out:
                 self._note(
@@ -177,7 +166,7 @@ class Run:
             error = LATE
         elif not error and stage in RESULTS and 0 < limits.diff_bytes < size_bytes:
             error = f"its result is over the lease's max_diff_kib ({limits.diff_bytes // 1024})"
-        kept = _within(data, limits.errand_bytes)
+        kept = within(data, limits.errand_bytes)
         is_cut = answer.cut or len(kept) < len(data) or len(given.data) < given.size_bytes
         digest = self._frozen.take(self._where(name, stage), kept)
         stood = ""
@@ -198,7 +187,7 @@ class Run:
         self.is_late |= done.late
         if why := self._struck.get((name, stage)):
             self.fail(name, f"{stage}: {why}")
-        elif done.error and stage == _VERIFIED:
+        elif done.error and stage == VERIFIED:
             self.notes.append(f"no verdict on {name}: the verifier failed ({done.error})")
         elif done.error:
             self.fail(name, f"{stage}: {done.error}")
@@ -214,12 +203,11 @@ class Run:
         opinions = {}
         for name in self.alive:
             self.tell(f"oracle: {name}")
-            self._prepare(name)
-            work = self.folder / name / WORK
+            with suppress(MootError):  # the oracle says then that it cannot start
+                self._prepare(name)
+            errand = Errand(name, "oracle", "", self.folders.of(name), self.values(name, "oracle"))
             with self._running_now(f"the oracle of {name}"):
-                opinion = ask_oracle(
-                    template, Errand(name, "oracle", "", work, self.values(name, "oracle")), shell
-                )
+                opinion = ask_oracle(template, errand, shell)
             self.compare()
             if opinion.timed_out and time.monotonic() >= self.limits.deadline:
                 self.is_late = True
@@ -228,27 +216,14 @@ class Run:
             opinions[name] = opinion
         return opinions
 
-    # -- a candidate's folder ---------------------------------------------------------------------
-
     def _prepare(self, name: str) -> None:
-        """Make the folder that a candidate's commands run in, unless it stands."""
-        source, work = self.limits.source, self.folder / name / WORK
-        if source is None:
-            make_real_folder(self.folder, f"{name}/{WORK}")
-            return
-        with self._lending:
-            if name in self._lent_bytes and work.is_dir() and not work.is_symlink():
-                return
-            take_back(source, work)
-            stages = (stage for stage in reversed(STAGES) if (name, stage) in self.done)
-            patch = self._frozen.read(_worktree(name, next(stages, "")))
-            lend(source, make_real_folder(self.folder, f"{name}/{WORK}"), patch)
-            self._lent_bytes[name] = bytes_in(work)
+        """Make a candidate's folder, a worktree as it stood when the last errand was over."""
+        stages = [stage for stage in STAGES if (name, stage) in self.done]
+        self.folders.prepare(name, lambda: self._frozen.read(_worktree(name, stages[-1])) if stages else b"")
 
     def _made(self, name: str) -> int:
         """Give how many bytes a candidate's own files hold."""
-        ours = self._frozen.size_bytes(name) + self._lent_bytes.get(name, 0)
-        return max(0, bytes_in(self.folder / name) - bytes_in(self.folder / name / "prompts") - ours)
+        return max(0, self.folders.made_bytes(name) - self._frozen.size_bytes(name))
 
     def _check_room(self, stage: str, had: Mapping[str, int]) -> None:
         """Strike who made most at a stage, as long as the run is over its bound."""
@@ -271,17 +246,11 @@ class Run:
                 self._frozen.drop(_worktree(name, stage))
         self._frozen.close()
 
-    def take_back(self) -> None:
-        """Remove the worktrees; a run that goes on makes them anew."""
-        for name in self.plan.candidate_ids if self.limits.source is not None else ():
-            with suppress(MootError):
-                take_back(self.limits.source, self.folder / name / WORK)  # type: ignore[arg-type]
-
     # -- what is frozen ---------------------------------------------------------------------------
 
     def keep(self, path: str) -> None:
         """Freeze a file of the run's own as it stands."""
-        data = read_regular(self.folder / path)
+        data = read_kept(self.folder, path)
         if data is not None:
             self._frozen.take(path, data)
 
@@ -384,7 +353,7 @@ class Run:
         """Give the values of the template's variables for a candidate at a stage, or for the oracle."""
         output_of = stage if stage in STAGES else self._result_stage(name)
         return {
-            "agent_id": self.limits.verifier if stage == _VERIFIED else name,
+            "agent_id": self.limits.verifier if stage == VERIFIED else name,
             "run_id": name,
             "candidate_id": name,
             "stage": stage,
@@ -396,34 +365,16 @@ class Run:
         }
 
     def _errand(self, name: str, stage: str) -> Errand:
-        prompt = prompt_for(self.task, self.plan, stage, name, self._texts(name, stage))
-        return Errand(name, stage, prompt, self.folder / name / WORK, self.values(name, stage))
-
-    def _texts(self, name: str, stage: str) -> dict[str, str]:
-        """Give what a candidate's errand is about, by title."""
         others = [other for other in self.alive if other != name]
-        if stage == _VERIFIED:
-            return {f"The result of {name}": self.text(name, "proposal")}
-        if stage == "peer_review_round_1":
-            return {f"The result of {other}": self.text(other, "proposal") for other in others}
-        if stage == "revision_round_1":
-            texts = {"Your result": self.text(name, "proposal")}
-            return texts | {f"What {other} says": self.text(other, "peer_review_round_1") for other in others}
-        if stage == "peer_review_round_2":
-            return {
-                f"The revised result of {other}": self.text(other, "revision_round_1") for other in others
-            }
-        if stage == "repair_synthesis":
-            texts = {"Your revised result": self.text(name, "revision_round_1")}
-            return texts | {f"What {other} says": self.text(other, "peer_review_round_2") for other in others}
-        return {}
+        prompt = prompt_for(self.task, self.plan, stage, name, subjects(stage, name, others, self.text))
+        return Errand(name, stage, prompt, self.folders.of(name), self.values(name, stage))
 
     def selection(self, oracle: Mapping[str, Opinion]) -> tuple[dict[str, Evidence], Selection]:
         """Weigh the evidence and the votes, and choose."""
         evidence = {}
         for name in self.plan.candidate_ids:
-            verified = self.done.get((name, _VERIFIED))
-            verdict = verdict_of(self.whole(name, _VERIFIED)) if verified and not verified.error else ""
+            verified = self.done.get((name, VERIFIED))
+            verdict = verdict_of(self.whole(name, VERIFIED)) if verified and not verified.error else ""
             unread = "no VERDICT line" if verified and not verdict else ""
             unread = f"the verifier failed: {verified.error}" if verified and verified.error else unread
             opinion = oracle.get(name, Opinion("", None))
@@ -441,20 +392,3 @@ class Run:
 def _worktree(name: str, stage: str) -> str:
     """Name the file that says how a worktree stood when a stage's errand was over."""
     return f"{name}/worktree/{stage}.diff"
-
-
-def _with_patch(data: bytes, patch: bytes) -> bytes:
-    """Give a result with what its candidate changed in its worktree, in a fence that no line of that ends."""
-    if not patch:
-        return data
-    fence = b"`" * max([3, *(len(run) + 1 for run in re.findall(b"`+", patch))])
-    return b"%b\n\n%bdiff\n%b%b\n" % (data.rstrip(), fence, patch, fence)
-
-
-def _within(data: bytes, cap: int) -> bytes:
-    """Cut what is over the cap: a patch, or bytes that were replaced since each takes three then."""
-    if len(data) <= cap:
-        return data
-    half = cap // 2
-    head, tail = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
-    return f"{head}\n[... {len(data) - 2 * half} bytes were cut here ...]\n{tail}".encode()

@@ -9,13 +9,13 @@ from ...parsers.screen import one_line
 from ...parsers.seats import Seat
 from ...parsers.stage import Selection as Chosen
 from ...parsers.stage import Stage, StageLine, write_selection, write_stage
-from ...workspace.files import read_regular, write_whole
 from ...workspace.folder import find_workspace
 from ...workspace.options import known_agent
 from ..protocols import compete as rules
 from ..protocols.opening import Opening
 from ..referee import Referee
 from ..starting import new_name, open_session
+from .frozen import put, read_kept
 from .outputs import reason
 from .run import Run
 from .selection import Selection
@@ -75,7 +75,7 @@ def tell_story(run: Run, start: Path, pinned: str | None, by: str, timeout_s: in
         return None
     referee = Referee(workspace)
     known_agent(by, referee.settings.names, also=(HUMAN,))
-    known = read_regular(run.folder / FILE)
+    known = read_kept(run.folder, FILE)
     if known is not None:
         return Story(referee, known.decode("utf-8", "replace").strip(), by)
     inside = run.folder.is_relative_to(workspace.root)
@@ -92,5 +92,5 @@ def tell_story(run: Run, start: Path, pinned: str | None, by: str, timeout_s: in
         options=(("RUN", folder), ("SELECTION_MODE", run.plan.selection_mode)),
     )
     open_session(referee, by, run.task, opening, (), "a run begins")
-    write_whole(run.folder / FILE, f"{opening.session}\n".encode())
+    put(run.folder, FILE, f"{opening.session}\n".encode())
     return Story(referee, opening.session, by)

@@ -102,6 +102,7 @@ def test_copies_that_are_removed_or_overwritten_are_not_believed(work, aside):
         "rm -rf ../../run_b/prompts; ln -s /etc ../../run_b/prompts; ln -s /etc ../../run_b/x",
         "rm ../../progress.jsonl; mkdir ../../progress.jsonl",
         "mv ../../run_a ../../gone; ln -s gone ../../run_a",
+        "rm -rf ../../../run",
     ],
 )
 def test_no_candidate_can_end_the_run_of_the_others(work, does):
@@ -183,6 +184,29 @@ def test_after_a_kill_the_note_is_kept_and_the_victim_is_not_asked_again(work):
     assert summary(folder).count("run_b/result.md was changed, and put back; then ran run_a") == 1
     assert "run_c/result.md was changed before the run was killed, and put back" in summary(folder)
     assert "it changed the frozen run_b/result.md" in (folder / "run_a" / "failure.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "for x in progress.jsonl settings.json session run_a/result.md; do rm -f ../../$x; mkdir ../../$x; done",
+        "rm -rf ../../run_a; ln -s /etc ../../run_a; ln -sf /etc/hostname ../../progress.jsonl",
+        "rm -rf ../../.frozen; ln -s /etc ../../.frozen",
+    ],
+)
+def test_a_run_that_was_left_in_pieces_goes_on(work, does):
+    line = (
+        "if [ $MOOT_STAGE:$MOOT_CANDIDATE_ID = revision_round_1:run_c ] && ! [ -e ../../../go ]; then\n"
+        f"touch ../../../go\n{does}\nkill -9 $PPID; sleep 60\nfi\n{PLAIN}"
+    )
+    done = work.run(*RUN, *THREE_WAY, "--runner", "command", "--command", line, "--jobs", "1")
+    assert done.returncode == -9
+    work.ok("compete", "--resume", "--output", "run", "--jobs", "1")
+    folder = work.top / "run"
+    assert (folder / "best_run.txt").read_text() == "run_a\n"
+    assert (folder / "run_a" / "result.md").read_text() == "run_a proposal\n"
+    assert not (folder / "run_a").is_symlink()
+    assert Path("/etc/hostname").is_file()
 
 
 def test_a_killed_errand_begins_again_on_what_the_last_finished_stage_left(sources):
@@ -333,6 +357,14 @@ def test_a_worktree_that_was_broken_gives_its_patch_and_is_taken_back(sources, d
     assert changes_between(before, snapshot(sources.top, without=folder)) == ()
     if "sub" in does:
         assert "run_b/implementation/sub is a repository of its own" in summary(folder)
+
+
+def test_what_was_lent_does_not_count_against_the_bound_of_the_run(sources):
+    (sources.top / "large").write_bytes(bytes(3_000_000))
+    sources.git("add", "large")
+    sources.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+    folder = compete(sources, PLAIN, "--worktrees", "--max-output-mb", "2")
+    assert not list(folder.rglob("failure.md"))
 
 
 def test_a_candidate_that_commits_keeps_its_patch(sources):
