@@ -84,8 +84,8 @@ def _through(
     plan, ref = run.plan, settings.competition_id
     top, before = _before(run.folder, settings)
     story = tell_story(run, Path.cwd(), pinned, by, max(int(settings.timeout_s) + 60, SILENCE_S))
-    run.keep(claim.FILE)
-    run.keep(SESSION)
+    run.keeper.keep(claim.FILE)
+    run.keeper.keep(SESSION)
 
     def after(stage: str, names: list[str]) -> None:
         if not lock.is_in_place():  # somebody took its file away: what we hold is no lock any more
@@ -96,7 +96,7 @@ def _through(
 
     run.stages(after)
     opinions = run.ask(settings.oracle, shell) if settings.oracle else {}
-    run.compare()
+    run.keeper.compare()
     if top and (changed := _changed(top, before, run.folder)):
         run.notes.append(f"{top} changed during the run: {changed}; then ran {', '.join(plan.candidate_ids)}")
     evidence, selection = run.selection(opinions)

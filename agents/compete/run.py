@@ -7,26 +7,26 @@ handed in: it is compared after each errand, and put back where somebody changed
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from ...parsers.errors import MootError, StoreError
+from ...parsers.errors import MootError
 from ...parsers.votes import verdict_of, votes_in
-from ...workspace.files import read_regular
 from ...workspace.worktrees import Patch, Source
 from ..protocols.compete import STAGES
 from ..runners import Answer
 from .errands import RESULTS, VERIFIED, Given, subjects, with_patch, within
 from .folders import Folders
-from .frozen import ASIDE, Frozen, put, read_ends, read_kept, remove, stands
-from .layout import WORK, file_of, result_stage
+from .frozen import put, read_ends, remove
+from .keeper import Keeper, worktree_file
+from .layout import WORK, result_stage
 from .oracle import Opinion, ask_oracle
 from .policy import Plan
-from .progress import FILE, Done, Line, Noted, Struck, read_lines, write_line
+from .progress import Done
 from .prompts import prompt_for
 from .selection import Evidence, Selection, select
 from .workers import Errand, Shell, Worker
@@ -57,19 +57,13 @@ class Run:
         """Take up a run, with what was done in this folder before."""
         self.plan, self.task, self.folder, self.limits = plan, task, folder, limits
         self._worker, self.tell = worker, tell
-        self.done: dict[tuple[str, str], Done] = {}
+        self.keeper = Keeper(folder, plan)
+        self.done, self.notes = self.keeper.done, self.keeper.notes
         self.failures: dict[str, str] = {}
-        self.notes: list[str] = []
         self.is_late = False  # whether the time of the lease ended a candidate
-        self._struck: dict[tuple[str, str], str] = {}
-        self._frozen = Frozen(folder)
-        self._progress = b""
-        self._lock, self._taking = Lock(), Lock()
+        self._taking = Lock()
         self.folders = Folders(folder, limits.source, limits.total_bytes)
         self._is_stopped = False
-        self._running: set[str] = set()
-        self._ran: set[str] = set()  # since files were last compared
-        self._take_up()
 
     # -- the stages -------------------------------------------------------------------------------
 
@@ -123,7 +117,7 @@ class Run:
         given = self._do(errand)
         with self._taking:
             if not self._is_stopped:
-                self.compare(errand.stage)
+                self.keeper.compare(errand.stage)
                 self._take(errand.candidate, errand.stage, given)
 
     def _do(self, errand: Errand) -> Given:
@@ -134,12 +128,12 @@ class Run:
             self._prepare(name)
             put(self.folder, f"{name}/prompts/{stage}.md", errand.prompt.encode("utf-8", "replace"))
             remove(self.path(name, stage))  # what stands there now was not written by who is asked now
-            with self._running_now(f"the verifier of {name}" if stage == VERIFIED else name):
+            with self.keeper.running(f"the verifier of {name}" if stage == VERIFIED else name):
                 answer = self._worker.run(errand)
             data = answer.text.encode("utf-8", "replace")
             size_bytes = len(data) + answer.lost_bytes
             if not data.strip():  # it may have written {output_file} instead
-                data, size_bytes = read_ends(self.folder, self._where(name, stage), cap)
+                data, size_bytes = read_ends(self.folder, self.keeper.where(name, stage), cap)
             given = Given(data, size_bytes, answer, given.patch)
             given = given._replace(patch=self.folders.patch(name))
         except (MootError, OSError) as error:
@@ -155,9 +149,9 @@ class Run:
         if limits.source is not None and stage in RESULTS:
             size_bytes = len(patch.data)
             data = with_patch(data, patch.data)
-            self._frozen.take(f"{name}/patch.diff", patch.data)
+            self.keeper.frozen.take(f"{name}/patch.diff", patch.data)
             for inside in patch.left_out:
-                self._note(
+                self.keeper.note(
                     f"{name}/{WORK}/{inside} is a repository of its own: its files are not in the patch"
                 )
         error = answer.error or ("" if data else "it printed nothing")
@@ -168,16 +162,16 @@ class Run:
             error = f"its result is over the lease's max_diff_kib ({limits.diff_bytes // 1024})"
         kept = within(data, limits.errand_bytes)
         is_cut = answer.cut or len(kept) < len(data) or len(given.data) < given.size_bytes
-        digest = self._frozen.take(self._where(name, stage), kept)
+        digest = self.keeper.frozen.take(self.keeper.where(name, stage), kept)
         stood = ""
         if limits.source is not None:
-            stood = self._frozen.take(_worktree(name, stage), patch.data)
+            stood = self.keeper.frozen.take(worktree_file(name, stage), patch.data)
         self.done[name, stage] = Done(
             name, stage, digest, answer.exit_code, error, round(answer.elapsed_s, 3), len(kept), is_cut, stood, late
         )  # fmt: skip
-        self._write(self.done[name, stage])
+        self.keeper.write(self.done[name, stage])
         for before in STAGES[: STAGES.index(stage)]:
-            self._frozen.drop(_worktree(name, before))
+            self.keeper.frozen.drop(worktree_file(name, before))
 
     def _settle(self, name: str, stage: str) -> None:
         """Fail a candidate whose errand failed; of a verifier's failure only note that there is no verdict."""
@@ -185,7 +179,7 @@ class Run:
             return
         done = self.done[name, stage]
         self.is_late |= done.late
-        if why := self._struck.get((name, stage)):
+        if why := self.keeper.struck.get((name, stage)):
             self.fail(name, f"{stage}: {why}")
         elif done.error and stage == VERIFIED:
             self.notes.append(f"no verdict on {name}: the verifier failed ({done.error})")
@@ -195,7 +189,7 @@ class Run:
     def fail(self, name: str, why: str) -> None:
         """Take a candidate out of the run, and say why in its folder."""
         self.failures[name] = why
-        self._frozen.take(f"{name}/failure.md", f"# {name} failed\n\n{why}\n".encode())
+        self.keeper.frozen.take(f"{name}/failure.md", f"# {name} failed\n\n{why}\n".encode())
         self.tell(f"{name} failed: {why}")
 
     def ask(self, template: str, shell: Shell) -> dict[str, Opinion]:
@@ -206,9 +200,9 @@ class Run:
             with suppress(MootError):  # the oracle says then that it cannot start
                 self._prepare(name)
             errand = Errand(name, "oracle", "", self.folders.of(name), self.values(name, "oracle"))
-            with self._running_now(f"the oracle of {name}"):
+            with self.keeper.running(f"the oracle of {name}"):
                 opinion = ask_oracle(template, errand, shell)
-            self.compare()
+            self.keeper.compare()
             if opinion.timed_out and time.monotonic() >= self.limits.deadline:
                 self.is_late = True
                 self.fail(name, f"oracle: {LATE}")
@@ -219,118 +213,40 @@ class Run:
     def _prepare(self, name: str) -> None:
         """Make a candidate's folder, a worktree as it stood when the last errand was over."""
         stages = [stage for stage in STAGES if (name, stage) in self.done]
-        self.folders.prepare(name, lambda: self._frozen.read(_worktree(name, stages[-1])) if stages else b"")
+        self.folders.prepare(
+            name, lambda: self.keeper.frozen.read(worktree_file(name, stages[-1])) if stages else b""
+        )
 
     def _made(self, name: str) -> int:
         """Give how many bytes a candidate's own files hold."""
-        return max(0, self.folders.made_bytes(name) - self._frozen.size_bytes(name))
+        return max(0, self.folders.made_bytes(name) - self.keeper.frozen.size_bytes(name))
 
     def _check_room(self, stage: str, had: Mapping[str, int]) -> None:
         """Strike who made most at a stage, as long as the run is over its bound."""
         made = {name: self._made(name) for name in self.alive}
-        room = self.limits.total_bytes - sum(self._frozen.size_bytes(name) for name in made)
+        room = self.limits.total_bytes - sum(self.keeper.frozen.size_bytes(name) for name in made)
         while made and sum(made.values()) > room:
             worst = max(made, key=lambda name: (made[name] - had[name], name))
             if made[worst] <= had[worst]:
                 return
-            self._note(
+            self.keeper.note(
                 f"{worst} made {made[worst] - had[worst]} bytes at {stage}: too much for --max-output-mb"
             )
-            self._strike(worst, stage, "its own files took the run over --max-output-mb")
+            self.keeper.strike(worst, stage, "its own files took the run over --max-output-mb")
             del made[worst]
 
     def clear(self) -> None:
         """Remove what only a run in progress needs."""
         for name in self.plan.candidate_ids:
             for stage in STAGES:
-                self._frozen.drop(_worktree(name, stage))
-        self._frozen.close()
-
-    # -- what is frozen ---------------------------------------------------------------------------
-
-    def keep(self, path: str) -> None:
-        """Freeze a file of the run's own as it stands."""
-        data = read_kept(self.folder, path)
-        if data is not None:
-            self._frozen.take(path, data)
-
-    @contextmanager
-    def _running_now(self, who: str) -> Iterator[None]:
-        with self._lock:
-            self._running.add(who)
-            self._ran.add(who)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running.discard(who)
-
-    def compare(self, stage: str = "") -> None:
-        """Put back what was changed since it was handed in, and name all that ran since the last comparison.
-
-        One that ran alone then is out, unless what it changed was its own.
-        """
-        with self._lock:
-            ran, running = sorted(self._ran), bool(self._running)
-            self._ran = set(self._running)
-        for path in self._frozen.put_back(patient=running):
-            self._note(
-                f"{path} was changed, and put back; then ran {', '.join(ran) or 'nobody that is known'}"
-            )
-            if len(ran) == 1 and ran[0] in self.plan.candidate_ids and not path.startswith(f"{ran[0]}/"):
-                self._strike(ran[0], stage, f"it changed the frozen {path}")
-
-    def _strike(self, name: str, stage: str, why: str) -> None:
-        if (name, stage) not in self._struck:
-            self._struck[name, stage] = why
-            self._write(Struck(name, stage, why))
-
-    def _note(self, text: str) -> None:
-        """Say something in the summary, also where another process writes it."""
-        if text not in self.notes:
-            self.notes.append(text)
-            self._write(Noted(text))
-
-    def _write(self, line: Line) -> None:
-        self._progress += write_line(line).encode()
-        self._frozen.take(FILE, self._progress)
-
-    def _take_up(self) -> None:
-        """Take up what was done before, as far as the files are still there, be it aside."""
-        known = [b""]
-        for where in (FILE, f"{ASIDE}/{FILE}"):
-            with suppress(StoreError):
-                known.append(read_regular(self.folder / where) or b"")
-        for line in read_lines(max(known, key=len), self.plan.candidate_ids):
-            match line:
-                case Noted():
-                    self.notes.append(line.note)
-                case Struck():
-                    self._struck[line.struck, line.at] = line.why
-                case Done():
-                    path = self._where(line.candidate, line.stage)
-                    stood = stands(self.folder, path, line.sha256, line.bytes)
-                    if not self._frozen.recover(path, line.sha256, line.bytes):
-                        continue  # it is asked again
-                    if not stood:
-                        self._note(f"{path} was changed before the run was killed, and put back")
-                    self.done[line.candidate, line.stage] = line
-                    if line.patch:
-                        self._frozen.recover(_worktree(line.candidate, line.stage), line.patch)
-                    if line.patch and line.stage in RESULTS:
-                        self._frozen.recover(f"{line.candidate}/patch.diff", line.patch)
-            self._progress += write_line(line).encode()
-        if self._progress:
-            self._frozen.take(FILE, self._progress)
+                self.keeper.frozen.drop(worktree_file(name, stage))
+        self.keeper.frozen.close()
 
     # -- what there is ----------------------------------------------------------------------------
 
-    def _where(self, name: str, stage: str) -> str:
-        return f"{name}/{file_of(self.plan.artifact_layout, stage)}"
-
     def path(self, name: str, stage: str) -> Path:
         """Give the file of a candidate's stage."""
-        return self.folder / self._where(name, stage)
+        return self.folder / self.keeper.where(name, stage)
 
     def text(self, name: str, stage: str) -> str:
         """Give what a candidate wrote at a stage, cut to what a reviewer reads."""
@@ -338,7 +254,7 @@ class Run:
 
     def whole(self, name: str, stage: str) -> str:
         """Give all that was kept of what a candidate wrote at a stage: a vote stands at the end."""
-        return self._frozen.read(self._where(name, stage)).decode("utf-8", "replace")
+        return self.keeper.frozen.read(self.keeper.where(name, stage)).decode("utf-8", "replace")
 
     def result_of(self, name: str) -> str:
         """Give the whole of a candidate's result as it stands."""
@@ -387,8 +303,3 @@ class Run:
             if (name, "peer_review_round_2") in self.done
         }
         return evidence, select(self.plan, evidence, votes)
-
-
-def _worktree(name: str, stage: str) -> str:
-    """Name the file that says how a worktree stood when a stage's errand was over."""
-    return f"{name}/worktree/{stage}.diff"
