@@ -1,15 +1,10 @@
 """The command `compete`: a bounded proposal competition in a folder of its own."""
 
 import json
-import os
-import re
 import secrets
 import shlex
-import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,19 +13,16 @@ import click
 from ...bus.messages import HUMAN
 from ...parsers.errors import NotFound, Refused, TimeIsUp, UsageError
 from ...parsers.lease import ResourceLease, read_lease, refusal
-from ...parsers.names import nearest
 from ...parsers.policy_change import PolicyChange, read_policy_change
 from ...parsers.screen import visible
 from ...workspace.files import read_regular
 from ...workspace.options import Seconds, here, in_workspace, known_agent
-from ...workspace.repository import find_repository
 from ...workspace.settings import read_settings
 from ..compete.claim import Settings, claim, saved_settings, take_up
+from ..compete.doubts import doubts
 from ..compete.engine import carry_out
-from ..compete.layout import WORK
 from ..compete.outputs import NO_REAL_WORK, finished, flat
 from ..compete.policy import ALL_VALID, AUTO, LAYOUTS, Plan, Wishes, plan_for
-from ..compete.quoting import VARIABLES
 
 _RUNNERS = ("mock", "command", "agents")
 _HANDOFFS = ("standalone", "execution_embed", "looper_attempt")
@@ -239,46 +231,13 @@ def _settings(asked: Asked, pinned: str | None) -> tuple[Path, Settings]:
     )  # fmt: skip
 
 
-def _doubts(settings: Settings, output: Path) -> Iterator[str]:
-    """Say what of the options is likely no intention."""
-    plan = settings.plan
-    if plan.misfit:
-        yield plan.misfit
-    repository = find_repository(output) if settings.worktrees else None
-    folder = repository.root if repository else output.resolve() / plan.candidate_ids[0] / WORK
-    for template in (settings.command, settings.oracle):
-        for word in re.findall(r"(?<!\$)\{([A-Za-z][\w-]{2,})\}", template):
-            near = nearest(word, VARIABLES)
-            if near and word not in VARIABLES:
-                yield f"{{{word}}} is left as it is: did you mean {{{near}}}?"
-        if word := _missing(template, folder):
-            yield f"candidates will find no {flat(word)}: give an absolute path, or one on PATH"
-
-
-def _missing(template: str, folder: Path) -> str:
-    """Give the first word of a template where a shell in that folder plainly finds no command of that name."""
-    try:
-        word = (shlex.split(template) or [""])[0]
-    except ValueError:
-        return ""
-    if not re.fullmatch(r"[\w@%+,./ -]+", word):
-        return ""  # the shell makes something else of it, or there is none
-    if "/" in word:
-        return "" if shutil.which(os.path.normpath(folder / word)) else word
-    builtin = ("/bin/sh", "-c", 'command -v -- "$1"', "sh", word)
-    found = (
-        shutil.which(word) or subprocess.run(builtin, stdout=subprocess.DEVNULL, check=False).returncode == 0
-    )
-    return "" if found else word
-
-
 @click.command(
     cls=_Grouped, epilog=_EXAMPLES, params=[one for options in _GROUPS.values() for one in options]
 )
 @in_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print the manifest.")
 @click.pass_context
-def compete(ctx: click.Context, pinned: str | None, as_json: bool, **options: Any) -> None:
+def compete(ctx: click.Context, /, pinned: str | None, as_json: bool, **options: Any) -> None:
     """Let n workers make m proposals, review and revise each other's, and choose k, or unite all that is valid.
 
     Candidates run side by side, each in a folder of its own; one that fails at a stage is out, alone. Exit 3 where
@@ -294,45 +253,45 @@ def compete(ctx: click.Context, pinned: str | None, as_json: bool, **options: An
             click.echo(visible(line), err=True)
 
     if asked.resume:
-        output, settings, manifest = _resumed(ctx, asked)
+        output, settings = _resumed(ctx, asked)
+        if done := finished(output):
+            note(f"the run in {flat(str(output))} was done already")
+            _say(done, output, as_json=as_json)
+            return
+        lock = take_up(output, settings)
     else:
         output, settings = _settings(asked, pinned)
-        manifest = None
-        for line in _doubts(settings, output):
+        for line in doubts(settings, output):
             note(line)
         settings, lock = claim(output, asked.min_free_gb, settings, pinned=pinned, by=asked.by)
-    if manifest:
-        note(f"the run in {flat(str(output))} was done already")
-    else:
-        lock = take_up(output, settings) if asked.resume else lock
-        try:
-            manifest, _ = carry_out(
-                output.resolve(), settings, lock, asked.jobs, tell, pinned=pinned, by=asked.by
-            )
-        except KeyboardInterrupt:
-            again = f"moot compete --resume --output {shlex.quote(str(output))}"
-            click.echo(f"moot: interrupted: go on with `{again}`", err=True)
-            raise click.exceptions.Exit(130) from None
-    _say(manifest, output / "summary.md", as_json=as_json)
+    try:
+        manifest, _ = carry_out(
+            output.resolve(), settings, lock, asked.jobs, tell, pinned=pinned, by=asked.by
+        )
+    except KeyboardInterrupt:
+        again = f"moot compete --resume --output {shlex.quote(str(output))}"
+        click.echo(f"moot: interrupted: go on with `{again}`", err=True)
+        raise click.exceptions.Exit(130) from None
+    _say(manifest, output, as_json=as_json)
 
 
-def _resumed(ctx: click.Context, asked: Asked) -> tuple[Path, Settings, dict[str, Any] | None]:
-    """Give the run that goes on, and its manifest where it is at its end."""
+def _resumed(ctx: click.Context, asked: Asked) -> tuple[Path, Settings]:
+    """Give the run that goes on; it takes no options but how it is done and told."""
     given = (param for param in ctx.command.params if param.name not in _RESUMED)
     line = click.core.ParameterSource.COMMANDLINE
     more = [param.opts[0] for param in given if ctx.get_parameter_source(param.name or "") is line]
     if more:
-        raise UsageError(
-            f"--resume goes on with the run as it was begun: no {', '.join(more)}", then="leave it out"
-        )
+        what = f"--resume goes on with the run as it was begun: no {', '.join(more)}"
+        raise UsageError(what, then="leave it out")
     if asked.output is None:
         raise UsageError("which run?", then="give its folder with --output")
-    return asked.output, saved_settings(asked.output), finished(asked.output)
+    return asked.output, saved_settings(asked.output)
 
 
-def _say(manifest: dict[str, Any], where: Path, *, as_json: bool) -> None:
+def _say(manifest: dict[str, Any], output: Path, *, as_json: bool) -> None:
     """Print the end of a run; raise where nobody was chosen."""
     chosen, doubt = manifest["selection"]["selected_ids"], manifest["selection"]["doubt"]
+    where = output / "summary.md"
     if as_json:
         click.echo(json.dumps(manifest))
     elif chosen:

@@ -10,7 +10,7 @@ from ...parsers.findings import Finding, findings_of, merge, missed_in
 from ...parsers.screen import one_line, visible
 from ...workspace.files import read_regular
 from ..protocols.compete import STAGES
-from .frozen import put, remove
+from .frozen import ASIDE, put, remove
 from .layout import result_stage
 from .policy import UNIONS
 from .run import Run
@@ -21,6 +21,7 @@ HANDOFF_ACTIONS = (
     "write_repair_assignment", "request_master_review",
 )  # fmt: skip
 NO_REAL_WORK = "the built-in mock answered: no real work was done"
+ENDS = {"selection", "selection_mode", "runner", "time_is_up"}  # of a manifest: what tells how a run ended
 _MARK = re.compile(r"(?<![\w\])])\[[ \t]*[xX][ \t]*\]")  # `list[x]` is code, and accepts nothing
 
 
@@ -77,10 +78,14 @@ def write_outputs(
 def finished(folder: Path) -> dict[str, Any] | None:
     """Give the manifest of a run that has ended, with all that ends it; None where something is left to do."""
     data = read_regular(folder / "compete_manifest.json")
-    if data is None or (folder / ".frozen").exists():
+    if data is None or (folder / ASIDE).exists():
         return None
-    manifest: dict[str, Any] = json.loads(data)
-    return manifest
+    try:
+        manifest = json.loads(data)
+    except ValueError:
+        return None
+    said = manifest if isinstance(manifest, dict) else {}
+    return said if said.keys() >= ENDS and "doubt" in said["selection"] else None
 
 
 def _json(value: object) -> str:
