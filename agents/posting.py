@@ -71,9 +71,9 @@ def _read_file(path: str) -> bytes:
 
 
 def take_turn(
-    referee: Referee, sender: str, body: str, session_name: str | None, *, tag: str = ""
+    referee: Referee, sender: str, body: str, session_name: str | None, *, tag: str = "", note: str = ""
 ) -> Outcome:
-    """Write a turn in a session, under a tag or else the sender's role.
+    """Write a turn in a session, under a tag or else the sender's role; a `note` stands behind them in the header.
 
     Where the rules have the text sealed, the ledger gets its hash. Refused with who moves next where it is not
     the sender's turn.
@@ -86,7 +86,7 @@ def take_turn(
     due = session.rules.tag_for(session.opening, session.state, sender)
     tag = tag or ("" if due in session.rules.ROLES else due)
     role = tag or (seat.role if seat is not None else "")
-    draft = Draft(sender, f"[{role} - {sender}]", body, session=session.name)
+    draft = Draft(sender, f"[{role} - {sender}] {note}".rstrip(), body, session=session.name)
     event = posted(from_header(draft), 0)
     if (shown := session.rules.open_part(session.state, event)) is not None:
         return _post_sealed(referee, draft, shown, event)

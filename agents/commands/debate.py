@@ -9,7 +9,7 @@ import click
 
 from ...bus.locks import Lock
 from ...bus.messages import HUMAN
-from ...parsers.errors import NotFound, Refused
+from ...parsers.errors import NotFound, Refused, UsageError
 from ...parsers.screen import visible
 from ...workspace.options import Seconds, as_json, here, in_workspace, known_agent
 from ..debate.engine import read_debate
@@ -82,6 +82,8 @@ def debate(
     if resume:
         name = _to_resume(referee, resume)
     else:
+        if topic is None and file is None:
+            raise UsageError("there is no topic", then='give it: moot debate "One file or many?"')
         wishes = Wishes(specs, config, presets, rounds, moderator, anonymous, timeout_s)
         opened = open_debate(referee, body_from(topic, file), wishes, by)
         name = opened.session

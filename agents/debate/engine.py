@@ -127,9 +127,11 @@ class Convener:
         file = f"{name}-{state.phase}-{state.round}.md"
         prompt_file = self._folder / "prompts" / file
         make_folder(prompt_file.parent)
-        make_folder(self._folder / "answers")
         write_whole(prompt_file, prompt.encode("utf-8", "replace"))
-        return Question(session.name, prompt, prompt_file, self._folder / "answers" / file)
+        question = Question(session.name, prompt, prompt_file, self._folder / "answers" / file)
+        if hint := self._speakers[name].hint(question):
+            self._screen.say(hint)
+        return question
 
     def _take(self, name: str, question: Question, answer: Answer) -> bool:
         """Write what came of asking somebody; tell whether it has to be asked again."""
@@ -155,7 +157,7 @@ class Convener:
                 self._screen.answered(name, answer.elapsed_s, what)
                 return again
         self._write("ABSENT", write_absent(((name, error),)))
-        self._screen.answered(name, answer.elapsed_s, f"ABSENT: {error}")
+        self._screen.answered(name, 0, f"ABSENT: {error}")
         return False
 
     def _cleaned(self, text: str, prompt: str) -> str:
@@ -231,7 +233,7 @@ class Convener:
 
     def _write(self, tag: str, body: str) -> Outcome:
         """Write a block as whoever convened the debate."""
-        return take_turn(self._referee, self._by, body, self._name, tag=tag)
+        return take_turn(self._referee, self._by, body, self._name, tag=tag, note="by `moot debate`")
 
     def _debate(self, session: Session) -> Debate:
         return read_debate(self._referee, session)

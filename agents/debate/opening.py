@@ -69,7 +69,7 @@ def open_debate(referee: Referee, topic: str, wishes: Wishes, by: str = HUMAN) -
     save_plan(folder, {"by": by, "presets": preset_file, "participants": seats})
     first = rules.waiting_for(rules.begin(opening, 0))
     open_session(referee, by, topic, opening, first, "all take a position at once")
-    shown_names = tuple(f"{one.name} ({one.title})" if one.title else one.name for one in table.participants)
+    shown_names = tuple(f"{one.title} ({one.name})" if one.title else one.name for one in table.participants)
     return Opened(name, shown_names, tuple(warnings))
 
 

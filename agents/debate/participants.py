@@ -42,6 +42,7 @@ _NEEDED = {
     "api": ("base_url", "api_key", "protocol"),
     "cli": ("command", "one_shot_args_template"),
 }  # fmt: skip
+_MAY_BE_EMPTY = ("one_shot_args_template",)  # of a program that takes no argument
 _SETTINGS = ("participants", "max_rounds", "moderator", "anonymous")
 _OWN = (
     "name", "kind", "command", "model", "reasoning_effort", "timeout_s", "system_prompt", "protocol", "base_url",
@@ -246,7 +247,8 @@ def _text(table: Mapping[str, Any], key: str, path: str, at: str, *, needed: boo
     value = table.get(key)
     if value is None and not needed:
         return ""
-    if not isinstance(value, str) or (needed and not value.strip()) or "\0" in value:
+    is_lacking = needed and key not in _MAY_BE_EMPTY and not str(value).strip()
+    if not isinstance(value, str) or is_lacking or "\0" in value:
         what = "is missing" if value is None else f"is {shown(str(value))}"
         raise UsageError(f"`{at}.{key}` {what}", where=path, then="give a text")
     return value

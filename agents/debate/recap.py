@@ -1,6 +1,6 @@
 """The recap of a round, and the synthesis of one that nobody moderates: counted and listed, never composed."""
 
-from .record import Change, Clash, Debate, Round, agreements, clashes, cut, settled, write_change
+from .record import Change, Clash, Debate, Round, Spoken, agreements, clashes, cut, settled, write_change
 
 LINE = 600  # characters of a position on one line: two or three sentences are fewer
 CELL = 160
@@ -12,7 +12,7 @@ def recap_of(debate: Debate, number: int, changes: tuple[Change, ...] = ()) -> s
     parts = [f"## Round {number} — Participant Positions"]
     parts += [_position(debate, now, voice.name) for voice in debate.voices]
     found = clashes(debate, number)
-    parts += ["### Conflict Matrix", _matrix(debate, found, asked=number > 1)]
+    parts += ["### Conflict Matrix", _matrix(debate, found, number=number)]
     parts += [
         "**Key Disagreements:**",
         "\n".join(_numbered(open_points(debate, number))) or "None is stated.",
@@ -25,6 +25,16 @@ def recap_of(debate: Debate, number: int, changes: tuple[Change, ...] = ()) -> s
     return "\n\n".join(parts)
 
 
+def verdict_rows(debate: Debate) -> list[tuple[str, ...]]:
+    """Give how the verdicts moved: a row a debater, a word a round."""
+    rows = []
+    for voice in debate.voices:
+        given = [past.of(voice.name) for past in debate.rounds]
+        words = ("ABSENT" if one is None else one.verdict or "position" for one in given)
+        rows.append((debate.shown(voice.name), *words))
+    return rows
+
+
 def _position(debate: Debate, now: Round, name: str) -> str:
     """Write what one debater holds, and its verdict."""
     title, spoken = debate.shown(name), now.of(name)
@@ -32,26 +42,38 @@ def _position(debate: Debate, now: Round, name: str) -> str:
         why = dict(now.absent).get(name, "no answer")
         held = debate.held_before(name, now.number - 1)
         carried = (
-            f"*Carried forward from an earlier round: {_line(held)}*"
+            f"Carried forward from an earlier round: {_line(held)}"
             if held
-            else "*It has given no position yet.*"
+            else "It has given no position yet."
         )
-        return f"### {title} — NO RESPONSE ({_line(why, CELL)})\n{carried}"
-    lines = [f"### {title}", f"**Core Position:** {_line(spoken.held) or '(none is stated)'}"]
+        return f"### {title} — NO RESPONSE ({_line(why, CELL)})\n\n*{carried}*"
+    parts = [f"### {title}", f"**Core Position:** {_line(spoken.held) or '(none is stated)'}"]
     if spoken.said.arguments:
-        lines += ["**Key Arguments:**", *(f"- {_line(one, 300)}" for one in spoken.said.arguments[:5])]
-    if spoken.verdict:
-        reason = spoken.said.verdict.reason
-        lines.append(f"**Verdict:** {spoken.verdict}" + (f" — {_line(reason, 300)}" if reason else ""))
-    return "\n".join(lines)
+        listed = "\n".join(f"- {_line(one, 300)}" for one in spoken.said.arguments[:5])
+        parts += [f"**Key Arguments:**\n\n{listed}"]
+    parts += [f"**Verdict:** {verdict_line(spoken)}"] if spoken.verdict else []
+    return "\n\n".join(parts)
 
 
-def _matrix(debate: Debate, found: tuple[Clash, ...], *, asked: bool) -> str:
+def verdict_line(spoken: Spoken) -> str:
+    """Write a verdict with its reason: `PARTIAL — accepts: one file; contests: its name`."""
+    accepted, reason = (
+        _line(text, 300) for text in (spoken.said.verdict.accepted, spoken.said.verdict.reason)
+    )
+    if spoken.verdict == "PARTIAL" and accepted:
+        return f"PARTIAL — accepts: {accepted}; contests: {reason}"
+    return f"{spoken.verdict} — {reason}" if reason else spoken.verdict
+
+
+def _matrix(debate: Debate, found: tuple[Clash, ...], *, number: int) -> str:
     """Write the table of who is for and who against each point; in round 1 nobody has been asked yet."""
     rows = ["| Point of Contention | Who Agrees | Who Disagrees |", "| --- | --- | --- |"]
     for clash in found:
-        against = _names(debate, clash.disagree) or ("nobody has said so" if asked else "not asked yet")
-        rows.append(f"| {_cell(clash.point)} | {_names(debate, clash.agree) or '—'} | {against} |")
+        point = (
+            clash.point if clash.of or number == 1 else f"the synthesis of round {number - 1}: {clash.point}"
+        )
+        against = _names(debate, clash.disagree) or "not asked yet"
+        rows.append(f"| {_cell(point)} | {_holders(debate, clash) or 'nobody'} | {against} |")
     return "\n".join(rows) if found else "Nothing is contested."
 
 
@@ -64,11 +86,18 @@ def open_points(debate: Debate, number: int) -> list[str]:
         return [f"{len(found)} positions stand beside each other; nobody has answered the others yet"]
     lines = []
     for clash in found:
-        holders = _names(debate, clash.agree) or "somebody"
-        critics = _names(debate, clash.disagree) or f"the synthesis of round {number - 1}"
-        why = f" — {_line(clash.why, 300)}" if clash.why else ""
-        lines.append(f"{holders} vs {critics}: {_line(clash.point, 300)}{why}")
+        critics, why = _names(debate, clash.disagree), f" — {_line(clash.why, 300)}" if clash.why else ""
+        who = f"{_holders(debate, clash)} vs {critics}"
+        if not clash.of:
+            agreed = f" (accepted by {_names(debate, clash.agree)})" if clash.agree else ""
+            who = f"{critics} vs the synthesis of round {number - 1}{agreed}"
+        lines.append(f"{who}: {_line(clash.point, 300)}{why}")
     return lines
+
+
+def _holders(debate: Debate, clash: Clash) -> str:
+    """Name those who hold a point; somebody who takes no part is named as the critics wrote it."""
+    return _names(debate, clash.agree) or (f'"{_line(clash.of, 40)}" (nobody here)' if clash.of else "")
 
 
 def listed_synthesis(debate: Debate, number: int, *, why: str = "") -> str:

@@ -163,42 +163,52 @@ def _strings(text: str) -> list[str]:
 
 
 class Clash(NamedTuple):
-    """One point of contention: who holds it, who is against it, and why."""
+    """One point of contention: who holds it and who is against it, and why.
+
+    `of` is what the critics named: a debater, or nothing where the point is against the synthesis.
+    """
 
     point: str
     agree: tuple[str, ...]
     disagree: tuple[str, ...]
     why: str = ""
+    of: str = ""
 
 
 def clashes(debate: Debate, number: int) -> tuple[Clash, ...]:
-    """Give every point that is contested in a round: first what the verdicts say, then the critiques.
+    """Give every point that is contested in a round: first what is said against the synthesis, then the critiques.
 
-    Nothing is interpreted: a point is a debater's own words, and two are one where their words are the same.
+    Nothing is interpreted: a point is a debater's own words, and two are one where their words and whom they are
+    against are the same. In round 1 nobody has been asked yet: every position is a point.
     """
     now = debate.rounds[number - 1]
     if number == 1:
         return _merged([Clash(one.held, (one.name,), ()) for one in now.spoken])
     agree = tuple(one.name for one in now.spoken if one.verdict == "AGREE")
-    found = []
+    found = [
+        Clash(one.said.verdict.reason or "(no reason is given)", agree, (one.name,))
+        for one in now.spoken
+        if one.verdict in ("DISAGREE", "PARTIAL")
+    ]
     for one in now.spoken:
-        verdict = one.said.verdict
-        if one.verdict in ("DISAGREE", "PARTIAL"):
-            point = verdict.reason or f"the synthesis of round {number - 1}"
-            found.append(Clash(point, (one.name,), agree))
-    for one in now.spoken:
-        found += [
-            Clash(critique.claim, (holder,) if holder else (), (one.name,), critique.why)
-            for critique in one.said.critiques
-            if (holder := debate.named(critique.of)) != one.name
-        ]
+        for critique in one.said.critiques:
+            holder = debate.named(critique.of)
+            if holder != one.name:
+                holders = (*((holder,) if holder else ()), *_holders(debate, number - 1, critique.claim))
+                found.append(Clash(critique.claim, holders, (one.name,), critique.why, holder or critique.of))
     return _merged(found)
 
 
+def _holders(debate: Debate, number: int, claim: str) -> tuple[str, ...]:
+    """Give those whose position, when a round ended, was a claim word for word."""
+    words = words_of(claim)
+    return tuple(one.name for one in debate.voices if words_of(debate.held_before(one.name, number)) == words)
+
+
 def _merged(found: list[Clash]) -> tuple[Clash, ...]:
-    merged: dict[frozenset[str], Clash] = {}
+    merged: dict[tuple[frozenset[str], frozenset[str]], Clash] = {}
     for one in found:
-        key = words_of(one.point)
+        key = (words_of(one.point), frozenset(one.agree) if one.of else frozenset())
         first = merged.get(key, one)
         merged[key] = first._replace(
             agree=tuple(dict.fromkeys((*first.agree, *one.agree))),
@@ -234,20 +244,23 @@ class Settled(NamedTuple):
 
 
 def settled(debate: Debate) -> tuple[Settled, ...]:
-    """Give what was conceded: in `CONCEDED` lines, and by those who came to AGREE after having contested a point."""
-    found = []
+    """Give what was conceded: in `CONCEDED` lines, and by those who came to AGREE after having contested a point.
+
+    What somebody concedes again in a later round was settled in the first.
+    """
+    found: dict[tuple[str, frozenset[str]], Settled] = {}
     for before, now in zip(debate.rounds, debate.rounds[1:], strict=False):
         for one in now.spoken:
-            found += [
-                Settled(point, now.number, one.name, (debate.named(to) or to,))
-                for to, point in one.said.conceded
+            given: list[tuple[str, tuple[str, ...]]] = [
+                (point, (debate.named(to) or to,)) for to, point in one.said.conceded
             ]
             last = before.of(one.name)
             if one.verdict == "AGREE" and last is not None and last.verdict in ("DISAGREE", "PARTIAL"):
-                point = last.said.verdict.reason or f"the synthesis of round {before.number - 1}"
-                to = tuple(dict.fromkeys(debate.named(who) or who for who, _ in one.said.conceded))
-                found.append(Settled(point, now.number, one.name, to))
-    return tuple(dict.fromkeys(found))
+                to = tuple(dict.fromkeys(who for _, names in given for who in names))
+                given.append((last.said.verdict.reason or f"the synthesis of round {before.number - 1}", to))
+            for point, names in given:
+                found.setdefault((one.name, words_of(point)), Settled(point, now.number, one.name, names))
+    return tuple(found.values())
 
 
 def distance(one: str, other: str) -> float:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .recap import open_points
+from .recap import open_points, verdict_line, verdict_rows
 from .record import Debate, agreements, cut, settled, write_change
 
 SCHEMA_VERSION = 1
@@ -17,34 +17,58 @@ def report_of(debate: Debate) -> str:
     """Write the final report."""
     last = debate.rounds[-1]
     where = f"Round {last.number}/{debate.max_rounds}"
-    if consensus(debate):
-        parts = [f"## Consensus Reached ({where})", "### Final Synthesis"]
-    else:
-        parts = [f"## Debate Complete — No Full Consensus ({where})"]
-        parts += (
-            ["No verdict and no position moved in the last two rounds."] if debate.ending == "still" else []
-        )
-        parts += ["### Best Synthesis"]
-    parts += [_line(f"Question: {debate.topic}"), final_synthesis(debate) or "(there is none)"]
+    heading = "Consensus Reached" if consensus(debate) else "Debate Complete — No Full Consensus"
+    parts = [f"## {heading} ({where})", f"Question: {_line(debate.topic)}", _ending(debate)]
+    parts += [
+        f"### {'Final' if consensus(debate) else 'Best'} Synthesis",
+        final_synthesis(debate) or "(there is none)",
+    ]
+    parts += ["### Verdicts", _table(debate)]
     parts += ["### Position Evolution", *(_evolution(debate, voice.name) for voice in debate.voices)]
     parts += ["### Consensus Votes" if consensus(debate) else "### Final Verdicts", _votes(debate)]
     if not consensus(debate):
         points = open_points(debate, last.number)
         parts += ["### Remaining Disagreements", _listed(points) or "- none is stated"]
     parts += ["### Points Resolved During Debate", _listed(_settled(debate)) or "- none is stated"]
-    parts += [
-        "### Areas of Universal Agreement",
-        _listed(agreements(debate, last.number)) or "- none that all have stated",
-    ]
+    agreed = _listed(agreements(debate, last.number)) or "- none that all have stated"
+    parts += ["### Areas of Universal Agreement", agreed]
     changed = [write_change(change) for past in debate.rounds for change in past.changes]
     parts += ["### Changes to the Repository", *changed] if changed else []
     return "\n\n".join(parts) + "\n"
 
 
+def _ending(debate: Debate) -> str:
+    """Say in a sentence why it ended, who moderated, and who was who where it was anonymous."""
+    number = len(debate.rounds)
+    why = {
+        "consensus": f"All who answered agree to the synthesis of round {number - 1}.",
+        "still": "No verdict and no position moved in the last two rounds.",
+        "rounds": "The last round is over, and not all who answered agree.",
+    }.get(debate.ending, "It has not ended.")
+    by = (
+        f"{debate.shown(debate.moderator)} moderated."
+        if debate.moderator
+        else "Nobody moderated: each synthesis is a list."
+    )
+    numbers = ", ".join(
+        f"Position {voice.number} is {debate.shown(voice.name)}"
+        for voice in sorted(debate.voices, key=lambda one: one.number)
+    )
+    return f"{why} {by}" + (f" It was anonymous: {numbers}." if debate.blind else "")
+
+
 def final_synthesis(debate: Debate) -> str:
-    """Give the synthesis that counts: the one that all agreed to, or the last."""
-    agreed = debate.rounds[-2].synthesis if consensus(debate) and len(debate.rounds) > 1 else ""
-    return agreed or debate.rounds[-1].synthesis
+    """Give the synthesis that counts: what a moderator wrote and all agreed to, or else the last."""
+    agreed = consensus(debate) and debate.moderator and len(debate.rounds) > 1
+    return debate.rounds[-2 if agreed else -1].synthesis
+
+
+def _table(debate: Debate) -> str:
+    """Write how the verdicts moved, round by round."""
+    rows = [("", *(f"Round {past.number}" for past in debate.rounds)), ("---",) * (len(debate.rounds) + 1)]
+    return "\n".join(
+        f"| {' | '.join(one.replace('|', '/') for one in row)} |" for row in (*rows, *verdict_rows(debate))
+    )
 
 
 def _evolution(debate: Debate, name: str) -> str:
@@ -54,7 +78,7 @@ def _evolution(debate: Debate, name: str) -> str:
     absent = (
         "" if last.of(name) is not None else f" — ABSENT ({_line(dict(last.absent).get(name, 'no answer'))})"
     )
-    lines = [f"**{debate.shown(name)}**{absent}"]
+    lines = [f"**{debate.shown(name)}**{absent}", ""]
     held = ""
     for number, one in said:
         verdict = f" [{one.verdict}]" if one.verdict else ""
@@ -63,12 +87,12 @@ def _evolution(debate: Debate, name: str) -> str:
         held = one.held
     if not said:
         lines.append("- It never answered.")
-    conceded = [
-        f"{point} (to {debate.shown(debate.named(to) or to)})"
+    conceded = dict.fromkeys(
+        f"{_line(point)} (to {debate.shown(debate.named(to) or to)})"
         for _, one in said
         for to, point in one.said.conceded
-    ]
-    lines.append(f"- Key Concessions: {'; '.join(map(_line, conceded)) or 'none is stated'}")
+    )
+    lines.append(f"- Key Concessions: {'; '.join(conceded) or 'none is stated'}")
     return "\n".join(lines)
 
 
@@ -77,9 +101,9 @@ def _votes(debate: Debate) -> str:
     last, lines = debate.rounds[-1], []
     for voice in debate.voices:
         one = last.of(voice.name)
-        word = "ABSENT" if one is None else one.verdict or "OPENING"
-        reason = one.said.verdict.reason if one is not None else ""
-        lines.append(f"- {debate.shown(voice.name)}: {word}" + (f" — {_line(reason)}" if reason else ""))
+        absent = f"ABSENT — {_line(dict(last.absent).get(voice.name, 'no answer'))}"
+        verdict = absent if one is None else verdict_line(one) if one.verdict else "OPENING"
+        lines.append(f"- {debate.shown(voice.name)}: {verdict}")
     return "\n".join(lines)
 
 
@@ -131,6 +155,7 @@ def _participant(debate: Debate, name: str) -> dict[str, Any]:
                 "position": one.held if one is not None else None,
                 "verdict": (one.verdict or None) if one is not None else "ABSENT",
                 "reason": one.said.verdict.reason or None if one is not None else dict(past.absent).get(name),
+                "accepted": one.said.verdict.accepted or None if one is not None else None,
                 "moved": one.moved if one is not None else False,
                 "conceded": [{"to": to, "point": point} for to, point in one.said.conceded] if one else [],
             }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...parsers.screen import visible
+from .recap import verdict_rows
 from .record import Debate
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class Screen:
             self._live.start()
 
     def answered(self, name: str, elapsed_s: float, what: str) -> None:
-        """Note what came of one participant."""
-        self._rows[name] = f"{what} ({elapsed_s:.1f} s)"
+        """Note what came of one participant, and after how long where that says something."""
+        self._rows[name] = f"{what} ({elapsed_s:.1f} s)" if elapsed_s else what
 
     def moderates(self, name: str) -> None:
         """Note who writes the synthesis."""
@@ -102,13 +103,8 @@ class Screen:
         from rich.text import Text
 
         table = Table(title="Verdicts", title_justify="left")
-        table.add_column("who")
-        for at in range(1, number + 1):
-            table.add_column(f"round {at}")
-        for voice in debate.voices:
-            words = []
-            for past in debate.rounds[:number]:
-                one = past.of(voice.name)
-                words.append("ABSENT" if one is None else one.verdict or "position")
-            table.add_row(Text(visible(debate.shown(voice.name))), *words)
+        for heading in ("who", *(f"round {at}" for at in range(1, number + 1))):
+            table.add_column(heading)
+        for who, *words in verdict_rows(debate):
+            table.add_row(Text(visible(who)), *words)
         return table

@@ -12,7 +12,7 @@ from ...bus.batch import Draft
 from ...bus.messages import HUMAN
 from ...bus.watcher import Watcher
 from ...parsers.errors import NotFound
-from ...workspace.files import read_regular
+from ...workspace.files import make_folder, read_regular
 from ...workspace.folder import Workspace
 from ..driving import current
 from ..referee import Referee
@@ -43,6 +43,9 @@ class Speaker(Protocol):
     def ask(self, question: Question) -> Answer:
         """Give the answer; a failure is an answer with an `error`."""
 
+    def hint(self, question: Question) -> str:
+        """Give what a person at the screen has to do for the answer; nothing where it comes by itself."""
+
     def stop(self) -> None:
         """End what runs, and ask nothing more."""
 
@@ -62,6 +65,10 @@ class CommandSpeaker:
         """Run the command once."""
         argv, text = filled(self._participant, question.prompt)
         return self._run(argv, text)
+
+    def hint(self, question: Question) -> str:  # noqa: ARG002
+        """Give nothing: a command answers by itself."""
+        return ""
 
     def _run(self, argv: tuple[str, ...], text: str) -> Answer:
         runner = self._runner = CommandRunner(
@@ -136,15 +143,19 @@ class MailSpeaker:
             kept.text(), None, not done, "" if done else late, time.monotonic() - began, kept.is_cut
         )
 
-    def _draft(self, question: Question, reader: str) -> Draft:
+    def hint(self, question: Question) -> str:
+        """Say what the human has to do; an agent is told by its mail."""
+        return "" if self.writes_itself else self._words(question, HUMAN)
+
+    def _words(self, question: Question, reader: str) -> str:
         at = f"{question.session}: your answer is due. Read {question.prompt_file}"
         if self.writes_itself:
-            body = f"{at}, and write it with `moot send --as {reader} --in {question.session} -`."
-        else:
-            body = (
-                f"{at}, write it to {question.answer_file}, and then acknowledge this block with `moot ack`."
-            )
-        return Draft(self._by, f"[{self._by}] to {reader}", body, to=(reader,))
+            return f"{at}, and write it with `moot send --as {reader} --in {question.session} -`."
+        make_folder(question.answer_file.parent)
+        return f"{at}, write it to {question.answer_file}, and then acknowledge this block with `moot ack`."
+
+    def _draft(self, question: Question, reader: str) -> Draft:
+        return Draft(self._by, f"[{self._by}] to {reader}", self._words(question, reader), to=(reader,))
 
     def _has_answered(self, referee: Referee, question: Question, block_id: str, reader: str) -> bool:
         session = current(referee, question.session)
@@ -192,6 +203,10 @@ class TerminalSpeaker:
         answer = text.partition(self.MARK)[0].strip()
         error = error or ("" if answer else "nothing was written")
         return Answer(answer, None, timed_out=False, error=error, elapsed_s=time.monotonic() - began)
+
+    def hint(self, question: Question) -> str:  # noqa: ARG002
+        """Give nothing: the editor says it."""
+        return ""
 
     def stop(self) -> None:
         """Do nothing: the editor is in the person's hands."""

@@ -503,7 +503,8 @@ def _next(state: State) -> str:
 
 def _outcome(opening: Opening, state: State) -> str:
     where = f"round {state.round} of {rounds_of(opening)}"
-    return f"consensus in {where}" if state.ending == "consensus" else f"no full consensus in {where}"
+    still = ": nothing moved any more" if state.ending == "still" else ""
+    return f"consensus in {where}" if state.ending == "consensus" else f"no full consensus in {where}{still}"
 
 
 def waiting_for(state: State) -> tuple[str, ...]:
@@ -581,6 +582,7 @@ def final_status(opening: Opening, state: State, output: str) -> tuple[tuple[str
         ("DEBATERS", ", ".join(debaters(opening))),
         ("MODERATOR", moderator(opening) or "none"),
         ("ROUNDS", f"{state.round} of {rounds_of(opening)}"),
+        ("ENDING", state.ending or "none"),
         ("CONSENSUS", "yes" if state.ending == "consensus" else "no"),
         ("VERDICTS", votes if state.round > 1 else "none"),
     )

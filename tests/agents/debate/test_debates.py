@@ -30,7 +30,7 @@ def test_agreement_in_round_two(table):
     report = (table.folder(said) / "report.md").read_text()
     assert report.startswith("## Consensus Reached (Round 2/3)\n")
     assert (
-        "**alpha/m/1:x (p0)**\n- Round 1: alpha would keep it.\n- Round 2 [AGREE]: alpha in round 2\n"
+        "**alpha/m/1:x (p0)**\n\n- Round 1: alpha would keep it.\n- Round 2 [AGREE]: alpha in round 2\n"
         in report
     )
     assert "### Consensus Votes\n\n- alpha/m/1:x (p0): AGREE\n" in report
@@ -44,12 +44,15 @@ def test_no_agreement_in_three_rounds(table):
     said = table.debate()
     assert (said["consensus"], said["round"], said["ending"]) == (False, 3, "rounds")
     assert table.verdicts(said, 3) == {**AGREE, "beta": "PARTIAL"}
+    accepted = "accepted by alpha/m/1:x (p0), gamma/m/1:x (p2)"
     assert said["disagreements"] == [
-        "beta/m/1:x (p1) vs alpha/m/1:x (p0), gamma/m/1:x (p2): the number of files"
+        f"beta/m/1:x (p1) vs the synthesis of round 2 ({accepted}): the number of files"
     ]
     report = (table.folder(said) / "report.md").read_text()
     assert report.startswith("## Debate Complete — No Full Consensus (Round 3/3)\n")
-    assert "- beta/m/1:x (p1): PARTIAL — the number of files\n" in report
+    assert "- beta/m/1:x (p1): PARTIAL — accepts: the folder; contests: the number of files\n" in report
+    assert "| beta/m/1:x (p1) | position | PARTIAL | PARTIAL |\n" in report
+    assert "The last round is over, and not all who answered agree. Nobody moderated" in report
 
 
 def test_one_that_times_out_is_carried_forward(table):
@@ -60,7 +63,7 @@ def test_one_that_times_out_is_carried_forward(table):
     assert (said["consensus"], table.verdicts(said, 2)) == (True, {**AGREE, "gamma": "ABSENT"})
     assert said["participants"][2]["rounds"][1]["reason"] == "time-out after 1.5 s"
     recap = next(one["body"] for one in reversed(table.shell.log()) if one["tag"] == "RECAP")
-    assert "### gamma/m/1:x (p2) — NO RESPONSE (time-out after 1.5 s)\n*Carried forward" in recap
+    assert "### gamma/m/1:x (p2) — NO RESPONSE (time-out after 1.5 s)\n\n*Carried forward" in recap
     assert "gamma would keep it." in recap
 
 
