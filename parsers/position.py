@@ -12,11 +12,22 @@ Models write such headings in many ways, so they are read loosely. A text withou
 import re
 from typing import NamedTuple
 
-from .sections import first, sections, unfenced
+from .sections import own_lines, sections, unfenced
 from .verdict import Verdict, verdict_in
 
-OPENING_PARTS = ("POSITION", "ARGUMENTS", "ANTICIPATED OBJECTIONS", "BOTTOM LINE")
-REBUTTAL_PARTS = ("CRITIQUES", "DEFENSE", "UPDATED POSITION", "VERDICT")
+OPENING_FORM = (
+    ("POSITION", "your recommendation in two or three sentences; be specific"),
+    ("ARGUMENTS", "three to five, one a line, each with its evidence"),
+    ("ANTICIPATED OBJECTIONS", "two or three that you expect, and your answer to each"),
+    ("BOTTOM LINE", "one sentence: why this way wins"),
+)
+REBUTTAL_FORM = (
+    ("CRITIQUES", "the weakest claim on the other side, one a line: `- NAME | their claim | why it fails`"),
+    ("DEFENSE", "what is said against you: why it does not hold; or a line `CONCEDED: NAME | the point`"),
+    ("UPDATED POSITION", "what you hold now, and what changed; or `unchanged`, and why nobody has moved you"),
+)
+OPENING_PARTS = tuple(key for key, _ in OPENING_FORM)
+REBUTTAL_PARTS = (*(key for key, _ in REBUTTAL_FORM), "VERDICT")
 _PARTS = (*OPENING_PARTS, *REBUTTAL_PARTS)  # some give more than they were asked for
 SHOWN = 1200  # characters of a position that others are shown: two or three sentences are 400
 
@@ -42,27 +53,39 @@ class Position(NamedTuple):
 
 def position_of(text: str) -> Position:
     """Read an opening position."""
-    found = sections(unfenced(text), _PARTS, loosely=True)
-    position = first(found, "POSITION") or (_paragraph(text) if len(found) == 1 else "")
+    parts = _parts(text)
+    position = parts.get("POSITION", "") or (_paragraph(text) if not parts else "")
     return Position(
-        position=position or first(found, "BOTTOM LINE") or _paragraph(text),
-        arguments=_items(first(found, "ARGUMENTS")),
-        bottom_line=first(found, "BOTTOM LINE"),
+        position=position or parts.get("BOTTOM LINE", "") or _paragraph(text),
+        arguments=_items(parts.get("ARGUMENTS", "")),
+        bottom_line=parts.get("BOTTOM LINE", ""),
     )
 
 
 def rebuttal_of(text: str) -> Position:
     """Read a rebuttal; its `position` is empty where it keeps the one it had."""
-    found = sections(unfenced(text), _PARTS, loosely=True)
-    position = first(found, "UPDATED POSITION") or first(found, "POSITION")
+    parts = _parts(text)
+    position = parts.get("UPDATED POSITION", "") or parts.get("POSITION", "")
     unchanged = re.match(r"(?i)[*_ ]*(?:un|not? )chang", position) is not None
     return Position(
         position="" if unchanged else position,
-        arguments=_items(first(found, "DEFENSE")),
-        critiques=tuple(_critiques(first(found, "CRITIQUES"))),
+        arguments=_items(parts.get("DEFENSE", "")),
+        critiques=tuple(_critiques(parts.get("CRITIQUES", ""))),
         conceded=tuple(_conceded(text)),
         verdict=verdict_in(text),
     )
+
+
+def _parts(text: str) -> dict[str, str]:
+    """Give the parts by their keys; of several the last that is filled in: some programs print their prompt."""
+    found = sections(unfenced(text), _PARTS, loosely=True)
+    forms = {words_of(form) for _, form in (*OPENING_FORM, *REBUTTAL_FORM)}
+    parts = {}
+    for key, said in found[1:]:
+        lines = [line for line in said.split("\n") if words_of(line) not in forms]
+        if filled := "\n".join(lines).strip():
+            parts[key] = filled
+    return parts
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -103,8 +126,9 @@ def _critiques(text: str) -> list[Critique]:
 
 
 def _conceded(text: str) -> list[tuple[str, str]]:
-    """Read `CONCEDED: CX | the point`, wherever it stands."""
-    line = (
-        r"(?m)^ {0,3}(?:[-+*][ \t]+)?[*_]*CONCEDED[*_]*:[*_]*[ \t]*([^|\n]{1,80}?)[ \t]*\|[ \t]*(.+?)[ \t]*$"
+    """Read `CONCEDED: CX | the point`, on any line of one's own."""
+    line = re.compile(
+        r" {0,3}(?:[-+*][ \t]+)?[*_`]*CONCEDED[*_]*:[*_]*[ \t]*([^|]{1,80}?)[ \t]*\|[ \t]*(.+?)[ \t`]*"
     )
-    return [(found[1].strip("*_` "), found[2]) for found in re.finditer(line, text)]
+    found = (line.fullmatch(one) for one in own_lines(unfenced(text)))
+    return [(one[1].strip("*_` "), one[2]) for one in found if one]

@@ -54,6 +54,21 @@ def unfenced(text: str) -> str:
     return text
 
 
+def own_lines(text: str) -> list[str]:
+    """Give the lines that an author says itself: not quoted, fenced, indented as code or commented out.
+
+    A fence or a comment that is never closed holds all that follows.
+    """
+    lines = re.sub(r"(?is)<!--.*?(?:-->|\Z)|<blockquote\b.*?(?:</blockquote>|\Z)", "", text).split("\n")
+    fenced, own, until = fences(lines), [], -1
+    for number, line in enumerate(lines):
+        if number > until and re.match(r"\s*(?:`{3,}[^`]*|~{3,}.*)$", line):
+            until = fenced.get(number, len(lines))
+        elif number > until and not re.match(r"(?: {4}| {0,3}\t| {0,3}>)", line):
+            own.append(line.rstrip("\r"))
+    return own
+
+
 def as_text(text: str, keys: Collection[str]) -> str:
     """Quote those lines of a text that would begin a section, so that it stays one text."""
     key = rf"(?m)^(?= {{0,3}}(?:#{{1,6}}[ \t]+)?(?:\*\*|__|)(?:{'|'.join(keys)})(?:\*\*|__|):)"

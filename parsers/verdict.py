@@ -4,16 +4,19 @@
     VERDICT: DISAGREE: what must change
     VERDICT: PARTIAL: what is accepted / what is contested
 
-In any case and markup, numbered or not; the word may stand on the next line, and a word that is the line's first
-counts with no `VERDICT:` before it where no line has one. Lines that are quoted or fenced are somebody else's; so
-are the prompt's own lines (`ASKED`), which some programs print again. The first word decides: AGREE is not found
-in DISAGREE, and `I would not AGREE` is no verdict.
+In any case and markup, numbered or not; the word may stand on the next line. An answer without such a line may
+begin or end with one of the words in capitals. Lines that are quoted, fenced, indented as code or commented out are
+somebody else's; so is the form that the prompt asks to be filled in, whole or in part, since some programs print
+their prompt again.
+
+Consent is never guessed: an AGREE with a condition, a doubt, a negation or another verdict behind it is none, and
+costs one question more.
 """
 
 import re
 from typing import NamedTuple
 
-from .sections import fences, unfenced
+from .sections import own_lines, unfenced
 
 VERDICTS = ("AGREE", "DISAGREE", "PARTIAL")
 UNPARSED = "UNPARSED"
@@ -22,12 +25,21 @@ VERDICT: one of
 - AGREE — you accept the current synthesis
 - DISAGREE: your objection, and what must change
 - PARTIAL: what you accept / what you contest"""
+_FORMS = (ASKED, ASKED.replace("your objection", "specific objection"))  # ours, and the seed's
 
-_MARKS = r"[*_`#>~ \t]*+"  # possessive: a line of a million of them is looked at once
-_WORD = r"(?P<word>AGREE|DISAGREE|PARTIAL)(?![\w-])"
-# Seed's and ours: a list of all three words is a question, not an answer to it.
-_CHOICE = re.compile(
-    r"(?i)AGREE\W+(?:or\W+)?DISAGREE\W|DISAGREE\W+(?:or\W+)?(?:AGREE|PARTIAL)\W*(?:or|/|\||$)"
+_MARKS = (
+    r"[*_`#>~ \t'\"\u2018\u2019\u201c\u201d()\[\]|]*+"  # possessive: a million of them are looked at once
+)
+_LEAD = rf"{_MARKS}(?:[0-9]{{1,2}}[.)][ \t]+|[-+*][ \t]+)?{_MARKS}"
+_LINE = rf"(?i){_LEAD}(?:(?:my|our|final)[ \t]+){{0,2}}VERDICT[*_` \t]*+(?:[:=|\uff1a\u2014\u2013-]|$)(.*)"
+_WORD = rf"{_LEAD}(?P<word>AGREE|DISAGREE|PARTIAL)(?![\w-])"
+_NO_CONSENT = re.compile(
+    r"(?i)\b(?:almost|although|but|can|cannot|could|condition\w*|disagree\w*|doubt\w*|except|however|if|in|insofar|may|"
+    r"maybe|might|mostly|must|neither|never|no|nobody|none|nor|not|nothing|only|or|part\w*|perhaps|premature|provided|"
+    r"reject\w*|reservations?|should|\w+n['\u2019]t|though|unless|until|would)\b|\?"
+)
+_NO_OBJECTION = re.compile(
+    r"(?i)\bno (?:further |more |remaining |other )?(?:objections?|changes?|reservations?|concerns?|doubts?)\b"
 )
 
 
@@ -41,38 +53,31 @@ class Verdict(NamedTuple):
 
 def verdict_in(text: str) -> Verdict:
     """Give the verdict of a text; its word is empty where it has none."""
-    lines = _own_lines(text)
+    lines = [line for line in own_lines(unfenced(text)) if line.strip()]
+    is_form = False
     for at in reversed(range(len(lines))):
-        said = re.match(
-            rf"{_MARKS}(?:[0-9]{{1,2}}[.)][ \t]+|[-+*][ \t]+)?{_MARKS}VERDICT{_MARKS}(?::|[\u2014\u2013-]|$)(.*)",
-            lines[at],
-            re.IGNORECASE,
-        )
+        said = re.match(_LINE, lines[at])
         if said is None:
             continue
-        rest = said[1].strip(" \t*_`:\u2014\u2013-") or _next(lines, at)
-        if rest and not _CHOICE.match(rest) and not re.match(r"(?i)one of\b", rest):
+        rest = said[1].strip(" \t*_`:=|\u2014\u2013-") or "".join(lines[at + 1 : at + 2])
+        if not _is_of_the_form(rest) and not re.match(r"(?i)[*_ ]*one of\b", rest):
             return _read(rest, flags=re.IGNORECASE)
-    bare = (_read(line, ending=r"(?=\W*$|[*_`]*(?::|[ \t]+[\u2014\u2013-]))") for line in reversed(lines))
-    return next((verdict for verdict in bare if verdict.word), Verdict(""))
+        is_form = True
+    if is_form or not lines:  # what stands below the form may be the rest of it
+        return Verdict("")
+    edges = [line for line in (lines[-1], lines[0]) if not _is_of_the_form(line)]
+    bare = (_read(line, ending=r"(?=\W*$|[*_`]*(?::|[ \t]+[\u2014\u2013-]))") for line in edges)
+    return next((one for one in bare if one.word), Verdict(""))
 
 
-def _own_lines(text: str) -> list[str]:
-    """Give the lines that nobody else wrote: not fenced, not quoted, not the prompt's."""
-    lines = unfenced(text.replace("\r\n", "\n")).split("\n")
-    fenced, own, until = fences(lines), [], -1
-    asked = {_plain(line) for line in ASKED.split("\n")}
-    for number, line in enumerate(lines):
-        if number > until:
-            until = max(until, fenced.get(number, -1))
-        if number > until and not _is_anothers(line) and _plain(line) not in asked:
-            own.append(line)
-    return own
-
-
-def _is_anothers(line: str) -> bool:
-    """Tell whether a line is a quotation, or a form that nobody has filled in: `DISAGREE: <why>`."""
-    return line.lstrip().startswith(">") or re.search(r":[*_]*[ \t]+<[^<>]+>", line) is not None
+def _is_of_the_form(line: str) -> bool:
+    """Tell whether a line is a part of the form, of two words at least, wherever it was cut or wrapped."""
+    words = _plain(line)
+    if " " not in words:
+        return False
+    in_form = any(f" {words}" in f" {_plain(form)}" for form in _FORMS)
+    blanks = re.fullmatch(rf"{_WORD}[^<>]*(?:<[^<>]*>[ \t/]*)+", line, re.IGNORECASE)
+    return in_form or blanks is not None
 
 
 def _plain(line: str) -> str:
@@ -80,18 +85,25 @@ def _plain(line: str) -> str:
     return " ".join(re.findall(r"[^\W\d_]+", line.casefold()))
 
 
-def _next(lines: list[str], at: int) -> str:
-    return next((line.strip() for line in lines[at + 1 :] if line.strip()), "")
-
-
 def _read(line: str, *, ending: str = "", flags: int = 0) -> Verdict:
-    """Read a verdict that begins a line."""
-    found = re.match(rf"{_MARKS}(?:[-+*][ \t]+)?{_MARKS}{_WORD}{ending}", line, flags)
-    if found is None or _CHOICE.match(line[found.start("word") :]):
+    """Read a verdict that begins a line; one that is struck out is none."""
+    found = re.match(rf"{_WORD}{ending}", line, flags)
+    if found is None or "~~" in line:
         return Verdict("")
     word = found["word"].upper()
-    reason = line[found.end() :].strip(" \t*_`:\u2014\u2013-.").strip()
+    reason = line[found.end() :].strip(" \t*_`:|\u2014\u2013-.'\"\u201c\u201d)]").strip()
+    if word == "AGREE" and not _is_consent(line[found.end() :]):
+        return Verdict("")
+    if re.match(
+        r"(?i)(?:\W|or\b)*(?:AGREE|DISAGREE|PARTIAL)\W*(?:(?:\W|or\b)*(?:DISAGREE|PARTIAL)\W*)?$", reason
+    ):
+        return Verdict("")  # a choice of words is a question
     if word == "PARTIAL":
         accepted, slash, contested = reason.partition(" / ")
         return Verdict(word, contested.strip() if slash else reason, accepted.strip() if slash else "")
     return Verdict(word, reason)
+
+
+def _is_consent(rest: str) -> bool:
+    """Tell whether what follows AGREE leaves it as it is."""
+    return rest.strip(" *_`") != ":" and _NO_CONSENT.search(_NO_OBJECTION.sub("", rest)) is None

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 from ...parsers.frames import digest
 from ...parsers.names import nearest
-from ...parsers.position import OPENING_PARTS, REBUTTAL_PARTS
+from ...parsers.position import OPENING_FORM, REBUTTAL_FORM
 from ...parsers.seats import Prompt, Seat
 from ...parsers.verdict import ASKED, UNPARSED
 from . import unsealed
@@ -538,24 +538,11 @@ def _prompt(opening: Opening, state: State, name: str) -> str:
 
 def how_to_answer(opening: Opening, state: State, name: str) -> str:  # noqa: ARG001
     """Say to a debater what its answer has to be."""
-    parts: tuple[str, ...]
-    if state.phase == POSITIONS:
-        parts = (
-            "your recommendation in two or three sentences; be specific",
-            "three to five, one a line, each with its evidence",
-            "two or three that you expect, and your answer to each",
-            "one sentence: why this way wins",
-        )
-        listed = "\n".join(f"{key}: {what}" for key, what in zip(OPENING_PARTS, parts, strict=True))
-        return f"Answer with these four parts:\n\n{listed}"
-    if state.phase == REBUTTALS:
-        parts = (
-            "the weakest claim on the other side, one a line: `- NAME | their claim | why it fails`",
-            "what is said against you: why it does not hold; or a line `CONCEDED: NAME | the point`",
-            "what you hold now, and what changed; or `unchanged`, and why nobody has moved you",
-        )
-        listed = "\n".join(f"{key}: {what}" for key, what in zip(REBUTTAL_PARTS, parts, strict=False))
-        return f"Answer with these four parts, the verdict last:\n\n{listed}\n{ASKED}"
+    form = {POSITIONS: OPENING_FORM, REBUTTALS: REBUTTAL_FORM}.get(state.phase)
+    if form is not None:
+        listed = "\n".join(f"{key}: {what}" for key, what in form)
+        last = f"\n{ASKED}" if state.phase == REBUTTALS else ""
+        return f"Answer with these four parts{', the verdict last' * bool(last)}:\n\n{listed}{last}"
     return "Answer with your synthesis: the strongest argument on each side, what could join them, what stays open."
 
 

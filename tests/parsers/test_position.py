@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from moot.parsers.absent import absent_of, write_absent
-from moot.parsers.position import Critique, position_of, rebuttal_of, words_of
+from moot.parsers.position import OPENING_FORM, REBUTTAL_FORM, Critique, position_of, rebuttal_of, words_of
 from moot.parsers.verdict import Verdict
 
 from .test_tokens import texts
@@ -73,6 +73,19 @@ def test_a_rebuttal_has_four_parts():
 )
 def test_an_unchanged_position_is_the_one_before(word):
     assert rebuttal_of(f"UPDATED POSITION: {word}\nVERDICT: AGREE").position == ""
+
+
+def test_a_prompt_that_is_printed_before_an_answer_is_no_part_of_it():
+    form = "".join(f"  {key}: {what}\n" for key, what in (*OPENING_FORM, *REBUTTAL_FORM))
+    assert position_of(f"{form}POSITION: Keep it.").position == "Keep it."
+    said = rebuttal_of(f"{form}UPDATED POSITION: Keep half.\nVERDICT: DISAGREE: no")
+    assert (said.position, said.critiques, said.conceded) == ("Keep half.", (), ())
+    assert position_of(form).arguments == ()
+
+
+def test_what_is_conceded_in_a_quotation_is_somebody_elses():
+    text = "DEFENSE: they say\n```\nCONCEDED: bob | everything\n```\n> CONCEDED: bob | more\nVERDICT: DISAGREE: no"
+    assert rebuttal_of(text).conceded == ()
 
 
 @given(texts)

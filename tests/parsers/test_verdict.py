@@ -1,5 +1,6 @@
 """Verdicts: the last line of one's own decides, by its first word; a prompt that is printed again decides nothing."""
 
+import textwrap
 import time
 
 import pytest
@@ -36,6 +37,14 @@ SEED = """\
         (f"VERDICT: PARTIAL: a / b\n\n{ASKED}", Verdict("PARTIAL", "b", "a")),
         (f"{SEED}\n\nVERDICT: AGREE", Verdict("AGREE")),
         ("VERDICT: AGREE, DISAGREE or PARTIAL?\nVERDICT: AGREE", Verdict("AGREE")),
+        ("VERDICT: AGREE\nOr not:\nVERDICT: DISAGREE: <T> is unclear", Verdict("DISAGREE", "<T> is unclear")),
+        ("Final verdict: **DISAGREE**", Verdict("DISAGREE")),
+        ("My VERDICT = AGREE", Verdict("AGREE")),
+        ("VERDICT\uff1a AGREE", Verdict("AGREE")),
+        ("| VERDICT | AGREE |", Verdict("AGREE")),
+        ("VERDICT: \u201cAGREE\u201d", Verdict("AGREE")),
+        ("VERDICT: [AGREE]", Verdict("AGREE")),
+        ("VERDICT: AGREE \u2014 no further objections", Verdict("AGREE", "no further objections")),
         ("VERDICT: DISAGREE: AGREE if it were PARTIAL", Verdict("DISAGREE", "AGREE if it were PARTIAL")),
     ],
 )  # fmt: skip
@@ -58,6 +67,32 @@ def test_a_verdict_is_read_as_models_write_it(text, verdict):
         "They say:\n```\nVERDICT: AGREE\n```\nand I wonder.",
         "Disagree: with whom?",
         "UNVERDICT: AGREE",
+        "VERDICT: AGREE or PARTIAL?",
+        "VERDICT: AGREE|PARTIAL",
+        "VERDICT: AGREE or not, who knows",
+        "VERDICT: AGREE?",
+        "VERDICT: agree to disagree",
+        "VERDICT: Agree in part, disagree on the rest",
+        "VERDICT: AGREE only if X goes",
+        "VERDICT: AGREE with nothing here; I reject it",
+        "VERDICT: AGREE would be premature",
+        "VERDICT: AGREE. Not.",
+        "VERDICT: ~~AGREE~~ DISAGREE",
+        "VERDICT: ~~AGREE~~",
+        "VERDICT:\n\nAGREE would be wrong, so I DISAGREE",
+        "**AGREE** \u2014 is what bob says; I do not.",
+        "AGREE:\nnobody could",
+        "    VERDICT: AGREE",
+        "<blockquote>\nVERDICT: AGREE\n</blockquote>",
+        "<!--\nVERDICT: AGREE\n-->",
+        "~~~~\nVERDICT: AGREE",
+        "VERDICT: one of\n- AGREE",
+        "VERDICT: one of\n- AGREE \u2014 you accept the current sy",
+        "VERDICT: AGREE \u2014 you accept the current synthesis",
+        "- AGREE \u2014 you accept the current\n  synthesis",
+        "- DISAGREE: your obj",
+        "synthesis - DISAGREE: your objection,\nand what must change - PARTIAL: what you\naccept",
+        "PARTIAL: what you accept / what you",
         ASKED,
         SEED,
         "\n".join(f"> {line}" for line in ASKED.split("\n")),
@@ -68,10 +103,18 @@ def test_what_is_no_verdict_is_none(text):
     assert verdict_in(text).word == ""
 
 
+@given(st.integers(0, len(ASKED)), st.integers(10, 90))
+def test_a_form_that_is_printed_again_in_any_part_and_width_decides_nothing(end, width):
+    assert verdict_in(ASKED[:end]).word == ""
+    assert verdict_in(textwrap.fill(ASKED[:end], width)).word == ""
+    assert verdict_in(f"VERDICT: DISAGREE: no\n\n{ASKED[:end]}").word in ("DISAGREE", "")
+
+
 @given(texts, st.sampled_from(VERDICTS), texts)
 def test_the_last_line_decides_whatever_stands_before_it(before, word, reason):
     line = " ".join(reason.split())
-    said = verdict_in(f"{before.replace('`', '').replace('~', '')}\n\nVERDICT: {word}")
+    plain = before.replace("`", "").replace("~", "").replace("<", "")
+    said = verdict_in(f"{plain}\n\nVERDICT: {word}")
     assert said.word == word
     assert verdict_in(f"VERDICT: {word}: {line}").word in (word, "")
 
