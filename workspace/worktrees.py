@@ -174,6 +174,16 @@ def _text(folder: Path, *arguments: str, check: bool = True) -> str:
     return os.fsdecode(_git(folder, *arguments, check=check)).rstrip("\n")
 
 
+def committed_between(root: Path, before: str, after: str) -> tuple[str, ...]:
+    """Name the files in which two commits differ; all of the second's where there was none before."""
+    if not after:
+        return ()
+    differ = ["diff", "--name-only", "-z", "--no-renames", before, after]
+    listed = ["ls-tree", "-r", "--name-only", "-z", after]
+    names = _git(root, *(differ if before else listed), check=False).split(b"\0")
+    return tuple(os.fsdecode(name) for name in names if name)
+
+
 def _git(
     folder: Path,
     *arguments: str,

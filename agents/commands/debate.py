@@ -1,7 +1,6 @@
 """The command `debate`: everybody is asked at once, and answers the others, round by round."""
 
 import json
-import signal
 import sys
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..debate.opening import Wishes, convening, open_debate
 from ..debate.report import report_json, report_of
 from ..debate.screen import Screen
 from ..driving import current
+from ..interrupts import interruptible
 from ..posting import body_from
 from ..protocols.debate import MAX_ROUNDS
 from ..reader import Reader
@@ -100,16 +100,11 @@ def debate(
 
 def _hold(referee: Referee, name: str, screen: Screen) -> Session:
     """Hold a debate to its end, alone; a stop leaves it to be gone on with."""
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
     lock = Lock(referee.workspace.state / f"{name}.lock")
     if not lock.try_take():
         raise NotFound(f"{name} is held by another process", then="wait for its end, or see `moot status`")
-    before = signal.signal(signal.SIGTERM, stop)
     try:
-        with convening(referee, name, screen) as convener:
+        with convening(referee, name, screen) as convener, interruptible(convener.stop):
             return convener.hold()
     except KeyboardInterrupt:
         screen.end()
@@ -117,7 +112,6 @@ def _hold(referee: Referee, name: str, screen: Screen) -> Session:
         raise click.exceptions.Exit(130) from None
     finally:
         screen.end()
-        signal.signal(signal.SIGTERM, before)
         lock.close()
 
 

@@ -1,10 +1,9 @@
 """A run from its claim on a folder to its files: shared by the first start and `--resume`."""
 
 import math
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ...bus.messages import HUMAN
 from ...parsers.errors import MootError
 from ...workspace.folder import find_workspace
 from ...workspace.worktrees import changes_between, snapshot, top_of
+from ..interrupts import interruptible
 from ..protocols.compete import STAGES
 from . import claim
 from .bus_worker import BusWorker
@@ -57,7 +57,7 @@ def carry_out(
         deadline=_deadline(settings),
         diff_bytes=math.ceil(lease.max_diff_kib * 1024) if lease else 0,
     )
-    with _interrupted_by_sigterm(), closing(Reaper()) as reaper, closing(lock):
+    with closing(Reaper()) as reaper, closing(lock):
         shell = Shell(reaper, timeout_s=settings.timeout_s, deadline=limits.deadline)
         worker: Worker
         if settings.runner == "agents":
@@ -70,11 +70,12 @@ def carry_out(
             command = settings.command if settings.runner == "command" else mock_command()
             worker = CommandWorker(command, shell, share)
         run = Run(plan, settings.task, output, worker, limits, tell)
-        try:
-            return _through(run, settings, lock, shell, pinned, by)
-        finally:
-            worker.stop()
-            run.folders.take_back(plan.candidate_ids)
+        with interruptible(run.stop):
+            try:
+                return _through(run, settings, lock, shell, pinned, by)
+            finally:
+                worker.stop()
+                run.folders.take_back(plan.candidate_ids)
 
 
 def _through(
@@ -139,18 +140,6 @@ def _changed(top: Path, before: dict[str, str], output: Path) -> str:
         return str(error)
     more = f" and {len(changed) - NAMED_AT_MOST} more" if len(changed) > NAMED_AT_MOST else ""
     return ", ".join(changed[:NAMED_AT_MOST]) + more
-
-
-@contextmanager
-def _interrupted_by_sigterm() -> Iterator[None]:
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _manifest(settings: Settings, run: Run) -> dict[str, Any]:

@@ -107,10 +107,16 @@ class Run:
                 for future in [pool.submit(self._see_to, errand) for errand in errands]:
                     future.result()
             except BaseException:
-                self._is_stopped = True
-                self._worker.stop()
+                self.stop()
                 raise
+        if self._is_stopped:  # the interpreter can lose what a signal handler raises
+            raise KeyboardInterrupt
         self._check_room(stage, had)
+
+    def stop(self) -> None:
+        """End what runs, and take nothing more."""
+        self._is_stopped = True
+        self._worker.stop()
 
     def _see_to(self, errand: Errand) -> None:
         """Do an errand, compare what is frozen before another one begins, and take what it gave."""

@@ -17,7 +17,6 @@ from ...parsers.noise import without_echo, without_noise
 from ...parsers.screen import one_line
 from ...parsers.seal import read_opened
 from ...workspace.files import make_folder, write_whole
-from ...workspace.worktrees import changes_between, snapshot
 from ..driving import current
 from ..posting import take_turn
 from ..protocols import debate as rules
@@ -31,9 +30,9 @@ from .record import Change, Debate, record_of
 from .report import report_json, report_of
 from .screen import Screen
 from .speakers import Question, Speaker
+from .tree import Tree
 
 ENVELOPE_BYTES = 1024  # what is left of a body's limit for what stands around an answer
-MOST_FILES = 100  # that a note names of those that were changed
 
 
 class Convener:
@@ -52,12 +51,15 @@ class Convener:
         self._referee, self._name, self._by = referee, session, by
         self._speakers, self._roles, self._screen = speakers, roles, screen
         self._folder = referee.workspace.runs / session
-        self._changes: list[Change] = []
+        self._tree = Tree(referee.workspace, self._folder)
+        self._is_stopped = False
 
     def hold(self) -> Session:
         """Take the debate to its end, and give its session, closed."""
         with Watcher(self._referee.workspace.ledger) as watcher:
             while True:
+                if self._is_stopped:  # the interpreter can lose what a signal handler raises
+                    raise KeyboardInterrupt
                 self._referee.rule()
                 session = current(self._referee, self._name)
                 if session.closed:
@@ -80,20 +82,13 @@ class Convener:
         """Ask all who are still to answer, side by side; write each answer as it comes."""
         names = session.waiting_for
         self._screen.round_begins(session.state.round, rules.rounds_of(session.opening), names)
-        before = self._snapshot()
+        self._tree.runs(names)
         with ThreadPoolExecutor(len(names)) as pool:
             try:
                 self._ask_in(pool, session, names)
             except BaseException:
                 self.stop()
                 raise
-        files = changes_between(before, self._snapshot())
-        if files:
-            more = (f"and {len(files) - MOST_FILES} more",) if len(files) > MOST_FILES else ()
-            self._changes.append(Change((*files[:MOST_FILES], *more), names))
-            self._screen.say(
-                f"the repository was changed while {', '.join(names)} ran: {', '.join(files[:5])}"
-            )
 
     def _ask_in(self, pool: ThreadPoolExecutor, session: Session, names: tuple[str, ...]) -> None:
         pending: dict[Future[Answer], tuple[str, Question]] = {}
@@ -135,6 +130,8 @@ class Convener:
 
     def _take(self, name: str, question: Question, answer: Answer) -> bool:
         """Write what came of asking somebody; tell whether it has to be asked again."""
+        if self._is_stopped:  # it was ended by us: that is no absence
+            return False
         session = current(self._referee, self._name)
         if session.closed or name not in session.waiting_for:  # it has written itself, or a hand did
             self._screen.answered(name, answer.elapsed_s, self._verdict(session, name))
@@ -174,18 +171,23 @@ class Convener:
     def _verdict(self, session: Session, name: str) -> str:
         return rules.verdicts(session.state, session.state.round).get(name) or "answered"
 
-    def _snapshot(self) -> Mapping[str, str]:
-        repository = self._referee.workspace.repository
-        return snapshot(repository.root) if repository is not None else {}
-
     # -- after a round ----------------------------------------------------------------------------
 
     def _recap(self, session: Session) -> None:
         debate, number = self._debate(session), session.state.round
-        recap = recap_of(debate, number, tuple(self._changes))
+        recap = recap_of(debate, number, self._changed())
         self._write("RECAP", recap)
-        self._changes = []
+        self._tree.begin()
         self._screen.recap(debate, number, recap)
+
+    def _changed(self) -> tuple[Change, ...]:
+        """Give what was changed in the repository since the last recap, and say it."""
+        changes = self._tree.changes()
+        for one in changes:
+            self._screen.say(
+                f"the repository was changed while {', '.join(one.running)} ran: {', '.join(one.files[:5])}"
+            )
+        return changes
 
     def _moderate(self, session: Session) -> None:
         """Have the synthesis of a round written: by its moderator, or as a list where there is none to write it."""
@@ -195,6 +197,7 @@ class Convener:
             prompt = synthesis_prompt(debate, number, recap_of(debate, number), self._roles.get(name, ""))
             question = self._written(session, name, prompt)
             self._screen.moderates(name)
+            self._tree.runs((name,))
             answer = self._ask_moderator(name, question)
             session = current(self._referee, self._name)
             if session.closed or session.state.phase != rules.SYNTHESIS:
@@ -224,12 +227,17 @@ class Convener:
     def _report(self, session: Session) -> None:
         """Write the report's files, and then the block that ends the debate."""
         debate = self._debate(session)
+        last = debate.rounds[-1]
+        known = tuple(change for past in debate.rounds for change in past.changes)
+        late = tuple(change for change in self._changed() if change not in known)
+        debate = debate._replace(rounds=(*debate.rounds[:-1], last._replace(changes=(*last.changes, *late))))
         report = report_of(debate)
         make_folder(self._folder)
         write_whole(self._folder / "report.md", report.encode("utf-8", "replace"))
         values = report_json(debate._replace(state="done"))
         write_whole(self._folder / "report.json", (json.dumps(values, indent=2) + "\n").encode())
         self._write("REPORT", report)
+        self._tree.end()
 
     def _write(self, tag: str, body: str) -> Outcome:
         """Write a block as whoever convened the debate."""
@@ -240,6 +248,7 @@ class Convener:
 
     def stop(self) -> None:
         """End all that runs, and ask nobody any more."""
+        self._is_stopped = True
         for speaker in self._speakers.values():
             speaker.stop()
 

@@ -151,7 +151,7 @@ def convening(referee: Referee, name: str, screen: Screen) -> Iterator[Convener]
         at_terminal = screen.is_interactive
         speakers = {
             one.name: speaker_of(
-                one, referee.workspace, plan["by"], reaper.watch, partial(read_key, one, plan["presets"]),
+                one, referee.workspace, plan["by"], reaper, partial(read_key, one, plan["presets"]),
                 at_terminal=at_terminal,
             )
             for one in participants
@@ -159,7 +159,7 @@ def convening(referee: Referee, name: str, screen: Screen) -> Iterator[Convener]
         if rules.moderator(session.opening) == HUMAN:
             human = Participant(HUMAN, "human", timeout_s=TIMEOUTS_S["human"])
             speakers[HUMAN] = speaker_of(
-                human, referee.workspace, plan["by"], reaper.watch, str, at_terminal=at_terminal
+                human, referee.workspace, plan["by"], reaper, str, at_terminal=at_terminal
             )
         roles = {one.name: _role(referee, one) for one in participants if one.system_prompt}
         convener = Convener(referee, name, plan["by"], speakers, roles, screen)

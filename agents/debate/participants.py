@@ -107,7 +107,7 @@ def from_files(chatroom: Any, presets: Any, config: str, preset_file: str) -> Ta
         preset = _preset(known[name], name, preset_file, warnings)
         listed = known[name].get("models")
         if isinstance(listed, list) and listed and model not in listed:
-            warnings.append(f"{config}: preset {name} does not list the model {model}")
+            warnings.append(f"{config}: preset {name} does not list the model {shown(model)}")
         title = " ".join(f"{name}/{model}".split())
         prompt = _text(one, "system_prompt", config, at)
         found.append(preset._replace(name=f"p{index}", title=title, model=model, system_prompt=prompt))
@@ -119,8 +119,10 @@ def _preset(preset: Any, name: str, path: str, warnings: list[str]) -> Participa
     at = f"presets.{name}"
     _object(preset, path, f"`{at}`")
     kind = preset.get("type")
-    if kind not in _PRESET:
-        raise UsageError(f"`{at}.type` is {kind!r}", where=path, then=f"choose {', '.join(_PRESET)}")
+    if not isinstance(kind, str) or kind not in _PRESET:
+        raise UsageError(
+            f"`{at}.type` is {shown(str(kind))}", where=path, then=f"choose {', '.join(_PRESET)}"
+        )
     warnings += [
         f"{path}: `{at}.{key}` is not known, and was not used" for key in preset if key not in _PRESET[kind]
     ]
@@ -249,7 +251,8 @@ def _text(table: Mapping[str, Any], key: str, path: str, at: str, *, needed: boo
         return ""
     is_lacking = needed and key not in _MAY_BE_EMPTY and not str(value).strip()
     if not isinstance(value, str) or is_lacking or "\0" in value:
-        what = "is missing" if value is None else f"is {shown(str(value))}"
+        said = "no text" if key == "api_key" else shown(str(value))  # a key is in no error
+        what = "is missing" if value is None else f"is {said}"
         raise UsageError(f"`{at}.{key}` {what}", where=path, then="give a text")
     return value
 

@@ -109,7 +109,7 @@ def record_of(opening: Opening, state: rules.State, text_of: Callable[[str], str
     )
     syntheses, recaps = dict(state.syntheses), dict(state.recaps)
     held: dict[str, str] = {}
-    rounds = []
+    rounds: list[Round] = []
     for number in range(1, state.round + 1):
         spoken = []
         for name in names:
@@ -121,7 +121,11 @@ def record_of(opening: Opening, state: rules.State, text_of: Callable[[str], str
             spoken.append(Spoken(name, held[name], said.verdict, read, said.moved))
         absent = tuple((name, why) for at, name, why in state.absent if at == number)
         synthesis, recap = (text_of(of[number]) if number in of else "" for of in (syntheses, recaps))
-        rounds.append(Round(number, tuple(spoken), absent, synthesis.strip(), changes_in(recap)))
+        changes = changes_in(recap)
+        if number == state.round and state.report:  # those of the last synthesis stand in the report alone
+            changes = tuple(dict.fromkeys((*changes, *changes_in(text_of(state.report)))))
+            changes = tuple(one for one in changes if not any(one in past.changes for past in rounds))
+        rounds.append(Round(number, tuple(spoken), absent, synthesis.strip(), changes))
     return Debate(
         opening.session, opening.task, voices, rules.moderator(opening), rules.rounds_of(opening),
         opening.option("ANONYMOUS") == "yes", tuple(rounds), state.ending, state.phase,
@@ -249,15 +253,19 @@ def settled(debate: Debate) -> tuple[Settled, ...]:
     What somebody concedes again in a later round was settled in the first.
     """
     found: dict[tuple[str, frozenset[str]], Settled] = {}
-    for before, now in zip(debate.rounds, debate.rounds[1:], strict=False):
+    lasts: dict[
+        str, tuple[int, Spoken]
+    ] = {}  # what each said when it spoke last: it may have been absent since
+    for now in debate.rounds:
         for one in now.spoken:
             given: list[tuple[str, tuple[str, ...]]] = [
                 (point, (debate.named(to) or to,)) for to, point in one.said.conceded
             ]
-            last = before.of(one.name)
-            if one.verdict == "AGREE" and last is not None and last.verdict in ("DISAGREE", "PARTIAL"):
+            number, last = lasts.get(one.name, (0, one))
+            lasts[one.name] = (now.number, one)
+            if one.verdict == "AGREE" and last.verdict in ("DISAGREE", "PARTIAL"):
                 to = tuple(dict.fromkeys(who for _, names in given for who in names))
-                given.append((last.said.verdict.reason or f"the synthesis of round {before.number - 1}", to))
+                given.append((last.said.verdict.reason or f"the synthesis of round {number - 1}", to))
             for point, names in given:
                 found.setdefault((one.name, words_of(point)), Settled(point, now.number, one.name, names))
     return tuple(found.values())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from ...bus.watcher import Watcher
 from ...parsers.errors import NotFound
 from ...workspace.files import make_folder, read_regular
 from ...workspace.folder import Workspace
+from ..compete.reaper import MARKER, end_marked
+from ..compete.workers import Reaper
 from ..driving import current
 from ..referee import Referee
 from ..runners import Answer, CommandRunner, Kept
@@ -55,9 +58,9 @@ class CommandSpeaker:
 
     writes_itself = in_foreground = False
 
-    def __init__(self, participant: Participant, cwd: Path, watch: Callable[[str], None]) -> None:
+    def __init__(self, participant: Participant, cwd: Path, reaper: Reaper) -> None:
         """Name the participant, and where its command runs."""
-        self._participant, self._cwd, self._watch = participant, cwd, watch
+        self._participant, self._cwd, self._reaper = participant, cwd, reaper
         self._runner: CommandRunner | None = None
         self._stopped = False
 
@@ -71,18 +74,23 @@ class CommandSpeaker:
         return ""
 
     def _run(self, argv: tuple[str, ...], text: str) -> Answer:
+        marker = f"{self._reaper.marker}.{secrets.token_hex(8)}"
+        marks = filter(None, (os.environ.get(MARKER), marker))
         runner = self._runner = CommandRunner(
             argv,
             cwd=self._cwd,
-            env={**os.environ, "MOOT_AGENT": self._participant.name},
+            env={**os.environ, "MOOT_AGENT": self._participant.name, MARKER: ",".join(marks)},
             timeout_s=self._participant.timeout_s,
             max_output_bytes=RAW_BYTES,
             cuts=True,
-            watch=self._watch,
+            watch=self._reaper.watch,
         )
         if self._stopped:
             runner.stop()
-        return runner.run(text)
+        try:
+            return runner.run(text)
+        finally:
+            end_marked(marker)
 
     def stop(self) -> None:
         """End the command that runs."""
@@ -94,11 +102,9 @@ class CommandSpeaker:
 class ApiSpeaker(CommandSpeaker):
     """Asks a model's endpoint, in a process of its own that gets the key on its standard input."""
 
-    def __init__(
-        self, participant: Participant, cwd: Path, watch: Callable[[str], None], key: Callable[[], str]
-    ) -> None:
+    def __init__(self, participant: Participant, cwd: Path, reaper: Reaper, key: Callable[[], str]) -> None:
         """Name the participant, and what gives its key."""
-        super().__init__(participant, cwd, watch)
+        super().__init__(participant, cwd, reaper)
         self._key = key
 
     def ask(self, question: Question) -> Answer:
@@ -216,7 +222,7 @@ def speaker_of(
     participant: Participant,
     workspace: Workspace,
     by: str,
-    watch: Callable[[str], None],
+    reaper: Reaper,
     key: Callable[[], str],
     *,
     at_terminal: bool,
@@ -227,8 +233,8 @@ def speaker_of(
     if participant.kind in ("agent", "human"):
         return MailSpeaker(participant, workspace, by)
     if participant.kind == "api":
-        return ApiSpeaker(participant, workspace.root, watch, key)
+        return ApiSpeaker(participant, workspace.root, reaper, key)
     argv = MOCK if participant.kind == "mock" else participant.argv
     if not argv:
         raise NotFound(f"nothing says how {participant.name} is asked", then="give it a command")
-    return CommandSpeaker(participant._replace(argv=argv), workspace.root, watch)
+    return CommandSpeaker(participant._replace(argv=argv), workspace.root, reaper)

@@ -107,6 +107,7 @@ class State(NamedTuple):
     positions: tuple[tuple[str, str], ...] = ()  # a hash of each debater's latest: whether it moved
     recaps: tuple[tuple[int, str], ...] = ()  # (round, block)
     syntheses: tuple[tuple[int, str], ...] = ()  # (round, block)
+    report: str = ""  # its block
     ending: str = ""  # consensus, rounds, still
 
 
@@ -344,7 +345,7 @@ def _synthesis(opening: Opening, state: State, event: Posted) -> Answer:
 
 
 def _report(opening: Opening, state: State, event: Posted) -> Answer:
-    after = state._replace(phase=DONE, turns=state.turns + 1, since_ms=event.at_ms)
+    after = state._replace(phase=DONE, turns=state.turns + 1, since_ms=event.at_ms, report=event.block)
     what = f"{_outcome(opening, after)}; {opening.session} is DONE"
     return after, (
         Rule("accepted", "report", what),

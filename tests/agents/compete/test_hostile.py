@@ -274,7 +274,8 @@ def is_gone(pid: int) -> bool:
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_a_child_in_a_session_of_its_own_does_not_outlive_the_run(work, is_killed):
     end = "kill -9 $PPID; sleep 60" if is_killed else "echo said"
-    line = f"setsid -f sh -c 'echo $$ >> {work.top}/pids; exec sleep 618' > /dev/null 2>&1; {end}"
+    until = f"until [ -s {work.top}/pids ]; do sleep 0.02; done"
+    line = f"setsid -f sh -c 'echo $$ >> {work.top}/pids; exec sleep 618' > /dev/null 2>&1; {until}; {end}"
     done = work.run(*RUN, "--runner", "command", "--command", line, "--budget-workers", "1")
     assert done.returncode == (-9 if is_killed else 0)
     await_file(work.top / "pids")

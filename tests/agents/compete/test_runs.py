@@ -453,7 +453,10 @@ def test_a_candidate_that_reaches_into_the_repository_is_noticed(sources):
         sources, f'if stage == "proposal": open({str(sources.top / "code.txt")!r}, "a").write("oops")'
     )
     folder = compete(sources, command, "--worktrees")
-    assert "changed during the run: code.txt; then ran run_a, run_b, run_c" in (folder / "summary.md").read_text()
+    assert (
+        "changed during the run: code.txt; then ran run_a, run_b, run_c"
+        in (folder / "summary.md").read_text()
+    )
 
 
 def test_worktrees_need_a_commit_and_a_repository(work, tmp_path):

@@ -260,6 +260,48 @@ def test_a_change_to_the_repository_is_reported_with_who_was_running(held):
     assert '**Changed while p0, p1, p2 ran:** "new, file.txt"' in report
 
 
+def test_changes_of_a_moderator_and_in_a_commit_are_named(table):
+    table.seat("alpha", "beta", max_rounds=1)
+    table.shell.git("config", "user.email", "a@b.c")
+    table.shell.git("config", "user.name", "a")
+    commit = "echo x > new.txt; git add new.txt; git commit -qm x"
+    table.does("beta", 1, f'cd "{table.shell.top}"; {commit}; echo "POSITION: y"')
+    table.does("alpha", "moderate-1", f'echo x > "{table.shell.top}/late.txt"; echo synthesis')
+    said = table.debate("--moderator", "p0")
+    assert said["changes"] == [
+        {"round": 1, "files": [".git/HEAD", "new.txt"], "running": ["p0", "p1"]},
+        {"round": 1, "files": ["late.txt"], "running": ["p0"]},
+    ]
+    assert json.loads(table.shell.ok("debate", "--report", said["session"], "--json")) == said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_change_in_a_round_that_was_stopped_is_reported(table, tmp_path, number):
+    table.seat("alpha", "beta", max_rounds=2)
+    evil = (
+        f'touch "{table.shell.top}/evil" "{tmp_path}/done"\nuntil [ -e "{tmp_path}/go" ]; do sleep 0.02; done'
+    )
+    table.says("beta", 2, verdict="AGREE", before=evil)
+    process = table.shell.spawn("debate", "One file or many?", "--json")
+    table.shell.until((tmp_path / "done").exists)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    (tmp_path / "go").touch()
+    said = json.loads(table.shell.ok("debate", "--resume", "--json"))
+    assert [one["files"] for one in said["changes"]] == [["evil"]]
+    assert "p1" in said["changes"][0]["running"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="it takes /proc")
+def test_a_child_in_a_session_of_its_own_does_not_outlive_its_answer(table, tmp_path):
+    table.seat("alpha", max_rounds=1)
+    child = f"sh -c 'echo $$ > \"{tmp_path}/pids\"; exec sleep 619'"
+    until = f'until [ -s "{tmp_path}/pids" ]; do sleep 0.02; done'
+    table.says("alpha", 1, before=f"setsid -f {child} > /dev/null 2>&1\n{until}")
+    assert table.debate()["state"] == "done"
+    assert gone((tmp_path / "pids").read_text().split())
+
+
 def test_what_was_conceded_and_settled_is_in_the_report(held):
     table, said = held
     report = (table.folder(said) / "report.md").read_text()

@@ -60,7 +60,7 @@ def test_what_is_not_known_in_the_presets_is_a_warning():
     assert table.warnings == (
         "presets.json: `theme` is not known, and was not used",
         "presets.json: `presets.codex.colour` is not known, and was not used",
-        "room.json: preset codex does not list the model other",
+        "room.json: preset codex does not list the model 'other'",
     )
 
 
@@ -94,6 +94,9 @@ def lacking(preset, key):
         (chatroom(X), {}, "`presets` is missing (presets.json)"),
         (chatroom(X), {"presets": {"x": 1}}, "`presets.x` is no object"),
         (chatroom(X), {"presets": {"x": {"type": "ssh"}}}, "`presets.x.type` is 'ssh'"),
+        (chatroom(X), {"presets": {"x": {"type": ["cli"]}}}, "`presets.x.type` is \"['cli']\""),
+        (chatroom(X), {"presets": {"x": {**API, "api_key": ["sk-1"]}}}, "x.api_key` is no text (presets.json)"),
+        (chatroom(X), {"presets": {"x": {**API, "api_key": "sk-1\0"}}}, "x.api_key` is no text (presets.json)"),
         (chatroom(X), lacking(CLI, "command"), "`presets.x.command` is missing"),
         (chatroom(X), lacking(CLI, "one_shot_args_template"), "x.one_shot_args_template` is missing"),
         (chatroom(X), lacking(API, "base_url"), "`presets.x.base_url` is missing"),
@@ -230,7 +233,7 @@ def test_a_model_of_another_name_and_a_role_that_is_not_there_are_warnings(table
     )
     done = table.shell.run("debate", "One or many?", "--json")
     assert done.returncode == 0
-    assert "does not list the model m/2" in done.stderr
+    assert "does not list the model 'm/2'" in done.stderr
     assert "p0: no role 'wizard'" in done.stderr
 
 
