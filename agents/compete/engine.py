@@ -14,6 +14,7 @@ from ...workspace.folder import find_workspace
 from ...workspace.worktrees import changes_between, snapshot, top_of
 from ..interrupts import interruptible
 from ..protocols.compete import STAGES
+from ..reaper import Reaper
 from . import claim
 from .bus_worker import BusWorker
 from .claim import Settings
@@ -24,7 +25,7 @@ from .run import Limits, Run
 from .selection import Selection
 from .story import FILE as SESSION
 from .story import tell_story
-from .workers import CommandWorker, Reaper, Shell, Worker, mock_command
+from .workers import CommandWorker, Shell, Worker, mock_command
 
 SILENCE_S = 900  # a stage takes its time-out and a little; a run that is silent for longer was killed
 SHARE_AT_LEAST = 1000  # bytes of one errand's output: less says nothing

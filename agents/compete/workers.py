@@ -1,7 +1,6 @@
 """Who does a stage's work: the built-in mock, or a command whose template is filled in, quoted for the shell."""
 
 import os
-import secrets
 import shlex
 import sys
 import time
@@ -9,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from ..reaper import MARKER, Reaper, end_marked, marker_of
 from ..runners import Answer, CommandRunner
 from .quoting import exported, filled
-from .reaper import MARKER, end_marked
 
 
 class Errand(NamedTuple):
@@ -37,7 +36,7 @@ class Worker(Protocol):
 class Shell:
     """Runs commands of a run through the shell; whatever one leaves behind is ended with it."""
 
-    def __init__(self, reaper: "Reaper", *, timeout_s: float, deadline: float) -> None:
+    def __init__(self, reaper: Reaper, *, timeout_s: float, deadline: float) -> None:
         """Give each command `timeout_s`, and none any time beyond the `deadline` (on the monotonic clock)."""
         self._reaper = reaper
         self._timeout_s, self._deadline = timeout_s, deadline
@@ -46,12 +45,11 @@ class Shell:
 
     def run(self, template: str, errand: Errand, max_output_bytes: int) -> Answer:
         """Run a command once, in the errand's folder, with the prompt on its standard input."""
-        marker = f"{self._reaper.marker}.{secrets.token_hex(8)}"
-        ours = {MARKER: ",".join(filter(None, (os.environ.get(MARKER), marker)))}
+        marker, value = marker_of(self._reaper)
         runner = CommandRunner(
             ("/bin/sh", "-c", filled(template, errand.values)),
             cwd=errand.folder,
-            env={**os.environ, **exported(errand.values), **ours},
+            env={**os.environ, **exported(errand.values), MARKER: value},
             timeout_s=max(0.1, min(self._timeout_s, self._deadline - time.monotonic())),
             max_output_bytes=max_output_bytes,
             cuts=True,
@@ -87,29 +85,6 @@ class CommandWorker:
     def stop(self) -> None:
         """End all that runs."""
         self._shell.stop()
-
-
-class Reaper:
-    """The process that ends what a run leaves behind when it is killed."""
-
-    def __init__(self) -> None:
-        """Start it."""
-        import subprocess
-
-        self.marker = secrets.token_hex(8)
-        argv = (sys.executable, "-m", "moot.agents.compete.reaper", self.marker)
-        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True)
-
-    def watch(self, line: str) -> None:
-        """Tell it of a process group that begins (`+GROUP`) or has ended (`-GROUP`)."""
-        assert self._process.stdin is not None
-        os.write(self._process.stdin.fileno(), f"{line}\n".encode())
-
-    def close(self) -> None:
-        """Let it end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
 
 
 def mock_command() -> str:

@@ -11,10 +11,10 @@ from ...parsers.errors import NotFound, UsageError
 from ...parsers.names import check_name, did_you_mean, shown
 from ...parsers.seats import Seat
 from ...workspace.files import read_regular
-from ..compete.workers import Reaper
 from ..driving import current
 from ..protocols import debate as rules
 from ..protocols.opening import Opening
+from ..reaper import Reaper
 from ..referee import Referee
 from ..runners import parse_agent_spec
 from ..starting import new_name, open_session

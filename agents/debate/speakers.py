@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import sys
 import time
 from collections.abc import Callable
@@ -15,9 +14,8 @@ from ...bus.watcher import Watcher
 from ...parsers.errors import NotFound
 from ...workspace.files import make_folder, read_regular
 from ...workspace.folder import Workspace
-from ..compete.reaper import MARKER, end_marked
-from ..compete.workers import Reaper
 from ..driving import current
+from ..reaper import MARKER, Reaper, end_marked, marker_of
 from ..referee import Referee
 from ..runners import Answer, CommandRunner, Kept
 from .participants import Participant, filled
@@ -74,12 +72,11 @@ class CommandSpeaker:
         return ""
 
     def _run(self, argv: tuple[str, ...], text: str) -> Answer:
-        marker = f"{self._reaper.marker}.{secrets.token_hex(8)}"
-        marks = filter(None, (os.environ.get(MARKER), marker))
+        marker, value = marker_of(self._reaper)
         runner = self._runner = CommandRunner(
             argv,
             cwd=self._cwd,
-            env={**os.environ, "MOOT_AGENT": self._participant.name, MARKER: ",".join(marks)},
+            env={**os.environ, "MOOT_AGENT": self._participant.name, MARKER: value},
             timeout_s=self._participant.timeout_s,
             max_output_bytes=RAW_BYTES,
             cuts=True,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from moot.agents.compete.frozen import read_ends
 from moot.agents.compete.quoting import exported, filled
-from moot.agents.compete.reaper import marked
+from moot.agents.reaper import marked
 from moot.tests.conftest import MOOT
 from moot.workspace.worktrees import changes_between, lend, patch_of, snapshot, source_at, take_back
 

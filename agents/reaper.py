@@ -1,11 +1,12 @@
-"""Ends what a run left behind: lives as long as the pipe to it, then kills all that the run started.
+"""Ends what a run or a debate left behind: lives as long as the pipe to it, then kills all that the run started.
 
-A run that is killed by SIGKILL can end nothing itself. So it starts this beside it, and writes `+GROUP` when a
+One that is killed by SIGKILL can end nothing itself. So it starts this beside it, and writes `+GROUP` when a
 command begins and `-GROUP` when it has ended. When the pipe closes, whatever is left is killed: the groups still
 named, and, on Linux, every process with the run's marker in its environment, in whatever group it is.
 """
 
 import os
+import secrets
 import signal
 import sys
 import time
@@ -35,6 +36,35 @@ def end_marked(marker: str) -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(PAUSE_S)
+
+
+class Reaper:
+    """The process that ends what a run or a debate leaves behind when it is killed."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        import subprocess
+
+        self.marker = secrets.token_hex(8)
+        argv = (sys.executable, "-m", "moot.agents.reaper", self.marker)
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True)
+
+    def watch(self, line: str) -> None:
+        """Tell it of a process group that begins (`+GROUP`) or has ended (`-GROUP`)."""
+        assert self._process.stdin is not None
+        os.write(self._process.stdin.fileno(), f"{line}\n".encode())
+
+    def close(self) -> None:
+        """Let it end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def marker_of(reaper: Reaper) -> tuple[str, str]:
+    """Give a new marker for one command, and the variable's value that holds it, behind those of outer runs."""
+    marker = f"{reaper.marker}.{secrets.token_hex(8)}"
+    return marker, ",".join(filter(None, (os.environ.get(MARKER), marker)))
 
 
 def main() -> None:
