@@ -52,6 +52,16 @@ def score_of(text: str) -> float | None:
     return score if math.isfinite(score) else None
 
 
+def costs_in(text: str) -> tuple[float, float]:
+    """Give the tokens and the minutes of a human's review that a text reports; 0 for what it does not.
+
+    Lines `TOKENS: 1200` and `HUMAN_REVIEW_MINUTES: 5`, the last of each.
+    """
+    said = (_said(text, key, _NUMBER) for key in ("TOKENS", "HUMAN_REVIEW_MINUTES"))
+    tokens, minutes = (float(found[-1][0] or 0) if found else 0.0 for found in said)
+    return (tokens if 0 <= tokens < math.inf else 0.0), (minutes if 0 <= minutes < math.inf else 0.0)
+
+
 def _said(text: str, key: str, value: str) -> list[tuple[str, str]]:
     """Give the value behind a key on each of a text's own lines that has it, empty for another one; and the line."""
     found = []

@@ -104,7 +104,7 @@ def _through(
     evidence, selection = run.selection(opinions)
     facts = Facts(
         ref, settings.runner, len(settings.task) // 1024, bool(settings.oracle), settings.lease,
-        settings.policy_change,
+        settings.policy_change, run.cost(settings.started_at or time.time()),
     )  # fmt: skip
     texts = {name: run.text(name, "proposal") for name in plan.candidate_ids}
     records = records_of(plan, facts, evidence, texts, run.done.values())

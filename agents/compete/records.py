@@ -34,6 +34,15 @@ class Spent(Protocol):
         """Whether it gave more than was kept."""
 
 
+class Cost(NamedTuple):
+    """What a run cost: the first two measured, the others as its candidates report them."""
+
+    wall_clock_minutes: float = 0
+    output_kib: float = 0
+    tokens: float = 0
+    human_review_minutes: float = 0
+
+
 class Facts(NamedTuple):
     """What the records tell of a run besides its plan and what came of it."""
 
@@ -43,6 +52,7 @@ class Facts(NamedTuple):
     has_oracle: bool
     lease: ResourceLease | None = None
     policy_change: PolicyChange | None = None
+    cost: Cost = Cost()
 
 
 def records_of(
@@ -54,7 +64,7 @@ def records_of(
 ) -> list[Record]:
     """Give all records of a run: its choices, each signal about its instruments, what it ran under."""
     logs = looper_logs(plan, facts, evidence, texts, list(spent))
-    lease = lease_records(facts.lease, facts.task_ref) if facts.lease else ()
+    lease = lease_records(facts.lease, facts.task_ref, facts.cost) if facts.lease else ()
     change = [policy_record(facts.policy_change)] if facts.policy_change else []
     return [estimator(plan, facts), route(plan, facts), *logs, *lease, *change]
 
@@ -202,8 +212,8 @@ def _log(log_id: str, task_ref: str, grain: str, instrument: str, observed: str,
     }  # fmt: skip
 
 
-def lease_records(lease: ResourceLease, task_ref: str) -> Sequence[Record]:
-    """Give the lease that a looper's attempt ran under, and how the run hangs on it: it counts as one nested run."""
+def lease_records(lease: ResourceLease, task_ref: str, cost: Cost) -> Sequence[Record]:
+    """Give the lease that a looper's attempt ran under, and what the run, one nested run, spent of it."""
     budget = {
         "max_usd": lease.max_usd,
         "max_tokens": lease.max_tokens,
@@ -232,6 +242,7 @@ def lease_records(lease: ResourceLease, task_ref: str) -> Sequence[Record]:
             "budget": budget,
             "depth": lease.depth + 1,
             "nested_runs": lease.nested_runs + 1,
+            "spent": cost._asdict(),
         },
     ]
 

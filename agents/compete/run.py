@@ -15,7 +15,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from ...parsers.errors import MootError
-from ...parsers.votes import verdict_of, votes_in
+from ...parsers.votes import costs_in, verdict_of, votes_in
 from ...workspace.worktrees import Patch, Source
 from ..protocols.compete import STAGES
 from ..runners import Answer
@@ -28,6 +28,7 @@ from .oracle import Opinion, ask_oracle
 from .policy import Plan
 from .progress import Done
 from .prompts import prompt_for
+from .records import Cost
 from .selection import Evidence, Selection, select
 from .workers import Errand, Shell, Worker
 
@@ -257,6 +258,13 @@ class Run:
     def text(self, name: str, stage: str) -> str:
         """Give what a candidate wrote at a stage, cut to what a reviewer reads."""
         return self.whole(name, stage)[:QUOTED_CHARACTERS]
+
+    def cost(self, began_at: float) -> Cost:
+        """Give what the run cost: time since it began, what its errands gave, and what their texts report."""
+        reports = [costs_in(self.whole(name, stage)) for name, stage in self.done]
+        tokens, minutes = (sum(of) for of in zip(*reports, strict=True)) if reports else (0.0, 0.0)
+        output_kib = sum(one.bytes for one in self.done.values()) / 1024
+        return Cost(round((time.time() - began_at) / 60, 3), round(output_kib, 3), tokens, minutes)
 
     def whole(self, name: str, stage: str) -> str:
         """Give all that was kept of what a candidate wrote at a stage: a vote stands at the end."""

@@ -358,6 +358,27 @@ def logs(plan, evidence, texts=None, spent=(), lease=None, *, has_oracle=False):
     return made
 
 
+def test_what_a_run_cost_counts_against_its_lease(work):
+    lease = work.top / "lease.json"
+    lease.write_text('{"lease_id": "l", "loop_id": "p", "attempt_id": "a", "status": "active"}')
+    says = "printf 'TOKENS: 100\nsaid\n> TOKENS: 7\nHUMAN_REVIEW_MINUTES: 0.5\nselected_candidate_id: proposal_002\n'"
+    more = (
+        "--handoff-mode",
+        "looper_attempt",
+        "--lease",
+        str(lease),
+        "--budget-workers",
+        "2",
+        "--output",
+        "r",
+    )
+    work.ok("compete", "--task", "x", "--min-free-gb", "0", "--command", says, *more)
+    records = [json.loads(line) for line in (work.top / "r" / "records.jsonl").read_text().splitlines()]
+    spent = next(one["spent"] for one in records if one["record"] == "ParentLeaseRef")
+    assert (spent["tokens"], spent["human_review_minutes"]) == (1200, 6)  # of two candidates in six stages
+    assert spent["output_kib"] > 0.5
+
+
 def test_the_records_of_a_run_under_a_lease_have_its_caps_and_count_it():
     lease = ResourceLease("l", "p", "a", "active", max_tokens=1000, max_diff_kib=0.5, depth=1, nested_runs=4)
     made = {one["record"]: one for one in logs(plan_for("x", Wishes()), [], lease=lease, has_oracle=True)}
