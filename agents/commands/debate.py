@@ -72,6 +72,8 @@ def debate(
     default ~/.vcp/dev-buddy-chatroom.json and ~/.vcp/ai-presets.json). Round 1 is sealed until all are in. Exit 0
     with or without consensus, 3 where a round had no answer beside the moderator's.
     """
+    if (resume or report) and (topic or file or specs or config or presets):
+        raise UsageError("--resume and --report are about a debate that is there", then="leave the rest out")
     if report:
         reader = Reader(here(pinned))
         _print(reader, _debate_session(reader, report), as_json)

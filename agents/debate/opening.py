@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...bus.messages import HUMAN
@@ -21,7 +22,7 @@ from ..starting import new_name, open_session
 from .engine import Convener, save_plan
 from .participants import TIMEOUTS_S, Participant, Table
 from .screen import Screen
-from .sources import find_table, read_key, role_text
+from .sources import find_table, is_open_to_others, read_key, role_text
 from .speakers import speaker_of
 
 SILENCE_S = 900  # beyond the longest time-out: then whoever convened it is gone
@@ -62,6 +63,10 @@ def open_debate(referee: Referee, topic: str, wishes: Wishes, by: str = HUMAN) -
                 warnings.append(f"{participant.name}: {error}; it is asked without one")
         if participant.kind == "api":
             read_key(participant, preset_file)
+    if any(one.key.startswith("presets:") for one in table.participants) and is_open_to_others(
+        Path(preset_file)
+    ):
+        warnings.append(f"others may read the keys in {preset_file}: run `chmod 600` on it")
     name = new_name(referee, rules.SHORT)
     opening = _opening(referee, name, topic, table, by)
     seats = [participant._asdict() for participant in table.participants]

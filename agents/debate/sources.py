@@ -110,6 +110,11 @@ def _key_in(path: Path) -> str:
     data = read_regular(path)
     if data is None:
         raise NotFound("there is no such file", where=str(path), then="write the key to it, with mode 0600")
-    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if is_open_to_others(path):
         raise UsageError("others may read this key", where=str(path), then=f"run `chmod 600 {path}`")
     return data.decode("utf-8", "replace").strip()
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Tell whether anybody but its owner may read or write a file."""
+    return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))

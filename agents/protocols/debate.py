@@ -454,7 +454,8 @@ def _ticked(opening: Opening, state: State, event: Ticked) -> Answer:
         external = (
             "nobody answered" if not verdicts(state, state.round) else "nobody but the moderator answered"
         )
-        why = f"no quorum in round {state.round}: {external}"
+        reasons = "; ".join(f"{name}: {why}" for number, name, why in state.absent if number == state.round)
+        why = f"no quorum in round {state.round}: {external} ({reasons[:300]})"
         after = state._replace(phase=FAILED, movers=(), since_ms=event.at_ms)
         rule = Rule("closed", "no-quorum", f"{why}; {opening.session} has FAILED")
         return after, (rule, Notify(_readers(opening, (*opening.names, HUMAN))), Close(FAILED, why))

@@ -164,7 +164,11 @@ def test_a_round_needs_one_answer_that_is_not_the_moderators(external):
         assert (state.phase, effects) == (RECAP, ())
     else:
         assert state.phase == FAILED
-        assert effects[-1] == Close(FAILED, "no quorum in round 1: nobody but the moderator answered")
+        assert effects[-1] == Close(
+            FAILED,
+            "no quorum in round 1: nobody but the moderator answered"
+            " (bob: time-out after 2 s; cleo: time-out after 2 s)",
+        )
 
 
 def test_where_nobody_answers_it_has_failed():
@@ -172,7 +176,8 @@ def test_where_nobody_answers_it_has_failed():
     state, _ = play(of, *round_(1), absent(*NAMES))
     assert rules.due_ms(of, state) == 0
     state, effects = rules.step(of, state, Ticked(0))
-    assert effects[-1] == Close(FAILED, "no quorum in round 2: nobody answered")
+    assert effects[-1].state == FAILED
+    assert effects[-1].reason.startswith("no quorum in round 2: nobody answered (ann: time-out after 2 s; ")
 
 
 # -- verdicts -----------------------------------------------------------------------------------------

@@ -174,6 +174,15 @@ def test_one_that_never_answers_is_out_in_its_time(table, server):
     assert_no_key(table)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_keys_in_presets_that_others_may_read_are_told(table, server, mode):
+    seat(table, server, "openai", "whole")
+    (table.files / "ai-presets.json").chmod(mode)
+    done = table.shell.run("debate", "One or many?", "--rounds", "1", "--json")
+    assert done.returncode == 0
+    assert ("others may read the keys in" in done.stderr) == (mode != 0o600)
+
+
 def far(table, protocol, url, key):
     """Put one participant that is asked through an API into the settings."""
     lines = ['kind = "api"', f'protocol = "{protocol}"', 'model = "whole"', f'base_url = "{url}"', key]

@@ -214,8 +214,7 @@ def test_with_nobody_to_ask_the_line_says_what_to_do(shell):
         (("--agent", "ann=mock", "--as", "ZZ"), 4, "no agent 'ZZ' in the roster"),
         (("--config", "nowhere.json"), 4, "there is no such file (nowhere.json): correct --config"),
         (("--config", "comms/comms.md"), 2, "not JSON"),
-        (("--resume", "deb-0000"), 4, "no session deb-0000"),
-        (("--report", "deb-0000"), 4, "no session deb-0000"),
+        (("--resume", "deb-0000"), 2, "leave the rest out"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_nothing_is_begun(shell, arguments, code, says):
@@ -223,6 +222,11 @@ def test_a_wrong_option_is_one_line_and_nothing_is_begun(shell, arguments, code,
     assert says in shell.fails(code, "debate", "One or many?", *arguments)
     assert shell.ledger.read_bytes() == before
     assert not list((shell.comms / "runs").glob("deb-*"))
+
+
+@pytest.mark.parametrize("option", ["--resume", "--report"])
+def test_a_debate_that_is_not_there_is_said(shell, option):
+    assert "no session deb-0000" in shell.fails(4, "debate", option, "deb-0000")
 
 
 def test_a_model_of_another_name_and_a_role_that_is_not_there_are_warnings(table):
