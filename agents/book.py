@@ -26,6 +26,7 @@ from .asking import (
     recipients,
     recollections,
 )
+from .chains import Chain, eased, extended, load_chain, sentence
 from .hands import (
     NAMELESS,
     Gap,
@@ -42,11 +43,12 @@ from .session import Session, begin_session
 
 
 class Notice(NamedTuple):
-    """A message that has to reach these agents; `session` is where it was ruled on."""
+    """A message that has to reach these agents; `session` is where it was ruled on, `held` why it must wait."""
 
     message: Message
     names: tuple[str, ...]
     session: str
+    held: str = ""
 
 
 class Ruling(NamedTuple):
@@ -62,11 +64,13 @@ class Ruling(NamedTuple):
 
 
 class Book:
-    """The fold of a ledger. `names` are those of the workspace's roster."""
+    """The fold of a ledger. `names` are those of the workspace's roster, `max_chain` the loop budget."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], max_chain: int = 20) -> None:
         """Begin with an empty ledger."""
         self.names = tuple(names)
+        self._max_chain = max_chain
+        self.chain = Chain()
         self.sessions: dict[str, Session] = {}
         self.count = 0
         self.waiting: list[Unruled] = []
@@ -80,6 +84,7 @@ class Book:
         self.messages: list[Message] = []
         self.rulings: list[Ruling] = []
         self.void: list[Message] = []
+        self.released = False  # whether what was kept back before goes on its way
 
     # -- taking what stands in the ledger ---------------------------------------------------------
 
@@ -93,6 +98,8 @@ class Book:
         self._gaps += gaps_of(linked.loose, changed=frame.fact("gap") != linked.gap)
         message = from_frame(frame)
         self.messages.append(message)
+        if not decided:
+            self._heard(frame, message)
         if frame.fact("ruling"):
             if decided:
                 self._strike(frame, message)
@@ -229,10 +236,37 @@ class Book:
         why = ruling.header.removeprefix(f"[{REFEREE}]").strip()
         self.rulings.append(Ruling(ruling.id, ruling.session, ruling.re, label, rule.verdict, rule.code, why))
 
+    def _heard(self, frame: Frame, message: Message) -> None:
+        """Take a word of a human, after which what was kept back goes on its way; or the line that told of it."""
+        if message.sender == HUMAN:
+            self.notices = [notice._replace(held="") for notice in self.notices]
+            self.released = self.released or self.chain.count > 0
+            self.chain = Chain()
+        elif message.sender == REFEREE and frame.fact("about") == "chain":
+            self.chain = self.chain._replace(told=True)
+
     def _notify(self, message: Message, names: Iterable[str], session: str) -> None:
         known = self._floor.vocabulary.names  # no name out of a text becomes a file's name unchecked
-        if told := tuple(dict.fromkeys(name for name in names if name in known)):
-            self.notices.append(Notice(message, told, session))
+        told = tuple(dict.fromkeys(name for name in names if name in known))
+        if not told:
+            return
+        held = ""
+        if message.sender == REFEREE:
+            self.chain = eased(self.chain, told)
+        elif not session and message.sender != HUMAN:
+            kept = self.chain.count
+            self.chain, depth = extended(self.chain, message, told, self._max_chain)
+            if self.chain.count > kept:
+                held = f"chain: {depth} deep, over the limit of {self._max_chain}"
+        if held and HUMAN in told:  # who always gets through
+            self.notices.append(Notice(message, (HUMAN,), session))
+            told = tuple(name for name in told if name != HUMAN)
+        if told:
+            self.notices.append(Notice(message, told, session, held))
+
+    def chain_to_tell(self) -> str:
+        """Give the line that the human is due about a chain that was stopped, "" where none is."""
+        return sentence(self.chain, self._max_chain) if self.chain.count and not self.chain.told else ""
 
     # -- asking the rules -------------------------------------------------------------------------
 
@@ -312,6 +346,7 @@ class Book:
         return {
             "count": self.count,
             "opened": sorted(self._opened_names),
+            "chain": list(self.chain),
             "waiting": [list(item.message) for item in self.waiting],
             "loose": [[gap.start, gap.end, gap.text.decode("latin-1"), gap.changed] for gap in self._gaps],
         }
@@ -319,12 +354,14 @@ class Book:
     def forget_news(self) -> None:
         """Drop what was learned since the last time, and the sessions that are closed."""
         self.notices, self.messages, self.touched, self.void = [], [], set(), []
+        self.released = False
         self.sessions = {name: session for name, session in self.sessions.items() if not session.closed}
 
     def load(self, data: dict[str, Any], sessions: Iterable[Session]) -> None:
         """Take up what was dumped, in an empty book."""
         self.count = data["count"]
         self._opened_names = set(data["opened"])
+        self.chain = load_chain(data["chain"])
         self.waiting = [Unruled(_message(values)) for values in data["waiting"]]
         self._gaps = [
             Gap(start, end, text.encode("latin-1"), changed) for start, end, text, changed in data["loose"]

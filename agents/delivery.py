@@ -14,11 +14,15 @@ from .session import Session, dump_session
 def save_news(index: Index, book: Book, version: int, cursor: Mapping[str, Any]) -> None:
     """Save what a book has learned, and the cursor behind it; inside `changing`."""
     index.add_mail(
-        Mail(name, notice.message.id, notice.session) for notice in book.notices for name in notice.names
+        Mail(name, notice.message.id, notice.session, held=notice.held)
+        for notice in book.notices
+        for name in notice.names
     )
     for message in book.messages:
         if message.tag == "ACK" and message.re and not message.session:
             index.mark_acknowledged(message.sender, message.re, message.at)
+    for name in sorted({message.sender for message in book.messages} & {*book.names}):
+        index.see(name)
     index.add_blocks(_block_row(message) for message in book.messages)
     index.save(version, cursor, [_session_row(book.sessions[name]) for name in sorted(book.touched)])
 

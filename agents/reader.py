@@ -15,6 +15,7 @@ from ..workspace.files import read_regular
 from ..workspace.folder import Workspace
 from ..workspace.settings import Settings, read_settings
 from .book import Book
+from .chains import load_chain
 from .hands import adopted_message
 from .lease import Lease
 from .seals import Seals
@@ -94,7 +95,7 @@ class Reader:
         saved = self.index.load()
         if not saved.version:
             return False
-        self._book = Book(self.settings.names)
+        self._book = Book(self.settings.names, self.settings.limits.max_chain)
         self._book.load(dict(saved.cursor["book"]), (load_session(row.data) for row in saved.sessions))
         self._head, self._standing = Link(*saved.cursor["head"]), saved.cursor["standing"]
         return True
@@ -114,7 +115,7 @@ class Reader:
         before = Link(*known.cursor["head"]) if known.version else None
         known_id, known_hash = (before.id, before.hash) if before else ("", "")
         linked, self._tail, _ = trace(scan(data), data, known_id, known_hash)
-        book = self._book = Book(self.settings.names)
+        book = self._book = Book(self.settings.names, self.settings.limits.max_chain)
         passed = before is None or all(one.frame.id != before.id for one in linked)
         if before is not None and passed:
             self.notes.append("the ledger lost its last block, so all of it was read anew")
@@ -124,6 +125,7 @@ class Reader:
                 waiting = book.waiting
                 book.sessions = {row.id: load_session(row.data) for row in known.sessions}
                 book.count = known.cursor["book"]["count"]
+                book.chain = load_chain(known.cursor["book"]["chain"])
                 book.waiting = waiting
                 passed = True
             kept = before.hash if before is not None and one.frame.id == before.id else one.frame.hash

@@ -25,7 +25,7 @@ def read_whole(reader: Reader) -> Reading:
     head, head_hash = cursor["head"][:2] if version else ("", "")
     data = reader.ledger.read()
     linked, tail, quoted = trace(scan(data), data, head, head_hash)
-    book = Book(reader.settings.names)
+    book = Book(reader.settings.names, reader.settings.limits.max_chain)
     for one in linked:
         book.take(one)
     book.take_tail(tail)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from ..bus.batch import PREVIOUS, Batch, Draft
 from ..bus.inboxes import Inboxes
-from ..bus.index import Index
+from ..bus.index import Index, Mail
 from ..bus.ledger import Moved
-from ..bus.messages import REFEREE, Message
+from ..bus.messages import HUMAN, REFEREE, Message
 from ..parsers.attachment import private_stub
 from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
 from ..parsers.headers import Header, Vocabulary, read_header
@@ -118,6 +118,8 @@ class Referee(Reader):
                     if ours:
                         self._rule_all(batch)
                     self._flush(batch)
+        if held := next((one.held for one in self.book.notices if one.message.id == ids[0] and one.held), ""):
+            self.notes.append(f"kept back until a human says something ({held}); stop, and wait for that")
         with _already_written(ids[0]):
             self.ledger.sync()
         if not ours and drafts[0].session:
@@ -213,7 +215,7 @@ class Referee(Reader):
     def _has_work(self) -> bool:
         if self.book.pending(rested=self.rested) is not None or self._tail.torn:
             return True
-        if self.book.seal_due() is not None or self._lost_seals():
+        if self.book.seal_due() is not None or self._lost_seals() or self.book.chain_to_tell():
             return True
         return self.book.due(time.time_ns() // 1_000_000) is not None
 
@@ -227,11 +229,18 @@ class Referee(Reader):
                 self._open_seal(batch, session, lost or seal)  # none opens while one of them is missing
                 continue
             if (item := self.book.pending(rested=self.rested)) is None:
-                return
+                break
             ms = time.time_ns() // 1_000_000
             ruling_id, item = self._stamped(batch, item, ms)
             judgment = self.book.judge(item, ms)
             self._rule(batch, judgment, item, ruling_id, ms)
+        if line := self.book.chain_to_tell():
+            ms = time.time_ns() // 1_000_000
+            self._add(batch, to_human(line, "chain", re=self.book.chain.first), *self._next_id(batch, ms))
+
+    def _next_id(self, batch: Batch, ms: int) -> tuple[str, int]:
+        last = batch.head.id if batch.head else ""
+        return mint(ms, secrets.randbits(RANDOM_BITS), last), ms
 
     def _open_seal(self, batch: Batch, session: Session, seal: Seal) -> None:
         """Append the ruling that opens a sealed text, or says that it is lost."""
@@ -324,8 +333,11 @@ class Referee(Reader):
             version, known = self.index.cursor()
             if not version or head.id >= known["head"][0]:
                 receipts_lost = receipts_lost and not self.index.has_mail()
+                released = self.index.held() if book.released else []
+                for mail in released:
+                    self.index.release(mail.agent, [mail.id])
                 owed, faults = deliver(
-                    self.inboxes, self._unsealed_notices(), known.get("owed", ()), self._unsealed
+                    self.inboxes, self._copies(released), known.get("owed", ()), self._unsealed
                 )
                 cursor = {"head": list(head), "standing": self._standing, "owed": owed, "book": book.dump()}
                 save_news(self.index, book, version + 1, cursor)
@@ -334,8 +346,14 @@ class Referee(Reader):
         book.forget_news()
         return faults
 
-    def _unsealed_notices(self) -> list[Notice]:
-        return [notice._replace(message=self.unsealed(notice.message)) for notice in self.book.notices]
+    def _copies(self, released: list[Mail]) -> list[Notice]:
+        """Give what goes to inboxes now, as its readers see it: what was kept back first."""
+        found = [(self._unsealed(mail.id), mail) for mail in released]
+        late = [
+            Notice(message, (mail.agent,), mail.session) for message, mail in found if message is not None
+        ]
+        new = [notice for notice in self.book.notices if not notice.held]
+        return [*late, *(notice._replace(message=self.unsealed(notice.message)) for notice in new)]
 
     def _unsealed(self, block_id: str) -> Message | None:
         message = self.message(block_id)
@@ -407,6 +425,11 @@ def _already_written(block_id: str) -> Iterator[None]:
         raise StoreError(
             f"the ledger holds the block {block_id}, but {error.what}", where=error.where, then=then
         ) from error
+
+
+def to_human(line: str, about: str, *, re: str = "") -> Draft:
+    """Give the referee's one line to the human about what is held back, or whom nobody can wake."""
+    return Draft(REFEREE, f"[{REFEREE}] {line}", "", to=(HUMAN,), re=re, facts=(("about", about),))
 
 
 def from_header(draft: Draft) -> Message:

@@ -48,7 +48,8 @@ def next_for(referee: Referee, name: str) -> Delivery | None:
             return Delivery(
                 message, session, moves, len(unread), copies=copies_for(referee, session, name, moves)
             )
-        mark_read(referee, name, mail.id)  # its text is gone from the ledger: there is nothing to read
+        with referee.index.changing():  # its text is gone from the ledger: there is nothing to read
+            referee.index.mark_read(name, [mail.id])
     for session in referee.book.playing(name):
         if name in session.waiting_for:
             old = [mail.id for mail in referee.index.mail(name) if mail.session == session.opening.session]
@@ -91,10 +92,11 @@ def _patience(referee: Referee, left: float | None) -> float | None:
     return min(limits, default=None)
 
 
-def mark_read(referee: Referee, name: str, block_id: str) -> None:
-    """Note that an agent has read a block; call it after the text was printed and flushed."""
+def mark_read(referee: Reader, name: str, *block_ids: str) -> None:
+    """Note that an agent has read blocks; call it after the text was printed and flushed."""
     with referee.index.changing():
-        referee.index.mark_read(name, [block_id])
+        referee.index.mark_read(name, block_ids)
+        referee.index.see_reading(name)
 
 
 def _session(referee: Referee, name: str) -> Session | None:

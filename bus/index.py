@@ -13,23 +13,37 @@ from typing import Any, NamedTuple
 
 from .database import Database
 
-_SCHEMA = 2
+_SCHEMA = 3
 _TABLES = """
 create table if not exists cursor (only_one integer primary key check (only_one = 1), version integer, data text);
 create table if not exists blocks (id text primary key, start integer, size integer, author text) without rowid;
 create table if not exists sessions (id text primary key, n integer, open integer, data text) without rowid;
 create index if not exists sessions_open on sessions (n) where open = 1;
 create table if not exists mail (
-    agent text, id text, session text, read_at text, acknowledged_at text, notified_at text,
+    agent text, id text, session text, read_at text, acknowledged_at text, notified_at text, held text,
     primary key (agent, id)
 ) without rowid;
-create index if not exists mail_unread on mail (agent, id) where read_at is null;
+create index if not exists mail_unread on mail (agent, id) where read_at is null and held is null;
+create index if not exists mail_held on mail (agent, id) where held is not null;
+create table if not exists rings (agent text, at text, kind text, outcome text, why text, block text);
+create index if not exists rings_of on rings (agent, at);
+create table if not exists presence (
+    agent text primary key, doing text, pid integer, seen_at text, read_at text
+) without rowid;
+create table if not exists spent (
+    session text, agent text, program text, conversation text,
+    turns integer, cost_usd real, input_tokens integer, output_tokens integer,
+    primary key (session, agent)
+) without rowid;
 """
-_MAIL = "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), notified_at from mail"
+_MAIL = (
+    "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), ifnull(notified_at, ''),"
+    " ifnull(held, '') from mail"
+)
 
 
 class Mail(NamedTuple):
-    """A block on its way to an agent, with the receipts it has (empty where not yet)."""
+    """A block on its way to an agent, with the receipts it has (empty where not yet); `held` says why it is kept back."""
 
     agent: str
     id: str
@@ -37,6 +51,7 @@ class Mail(NamedTuple):
     read_at: str = ""
     acknowledged_at: str = ""
     notified_at: str = ""
+    held: str = ""
 
 
 class BlockRow(NamedTuple):
@@ -46,6 +61,43 @@ class BlockRow(NamedTuple):
     start: int
     size: int
     author: str = ""
+
+
+class Ring(NamedTuple):
+    """One ring of a doorbell, or why there was none, or that the human was told; `block` is the newest unread then.
+
+    `outcome` is rung, taken, failed or human.
+    """
+
+    agent: str
+    at: str
+    kind: str
+    outcome: str
+    why: str = ""
+    block: str = ""
+
+
+class Presence(NamedTuple):
+    """What was seen last of an agent: what it does (wait, run, work, rest, end), by which process (0: unknown)."""
+
+    agent: str
+    doing: str = ""
+    pid: int = 0
+    seen_at: str = ""
+    read_at: str = ""
+
+
+class Spent(NamedTuple):
+    """What an agent's program has cost in a session, and the conversation that it can be resumed by."""
+
+    session: str
+    agent: str
+    program: str = ""
+    conversation: str = ""
+    turns: int = 0
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class SessionRow(NamedTuple):
@@ -101,8 +153,19 @@ class Index(Database):
     def add_mail(self, mail: Iterable[Mail]) -> None:
         """Note mail that was delivered, unless it is known already; inside `changing`."""
         at = now()
-        rows = [(m.agent, m.id, m.session, m.read_at or None, None, m.notified_at or at) for m in mail]
-        self._db.executemany("insert or ignore into mail values (?, ?, ?, ?, ?, ?)", rows)
+        rows = [
+            (
+                m.agent,
+                m.id,
+                m.session,
+                m.read_at or None,
+                None,
+                None if m.held else m.notified_at or at,
+                m.held or None,
+            )
+            for m in mail
+        ]
+        self._db.executemany("insert or ignore into mail values (?, ?, ?, ?, ?, ?, ?)", rows)
 
     def has_mail(self) -> bool:
         """Tell whether any receipt is kept."""
@@ -136,15 +199,38 @@ class Index(Database):
         return _session_row(rows[0]) if rows else None
 
     def unread(self, agent: str, limit: int = -1) -> list[Mail]:
-        """Give an agent's unread mail, oldest first."""
+        """Give an agent's unread mail, oldest first; what is held back is not among it."""
         # Told so, since sqlite would rather walk through all mail of the agent, by the primary key.
-        query = f"{_MAIL} indexed by mail_unread where agent = ? and read_at is null order by id limit ?"
-        return [Mail(*row) for row in self._rows(query, agent, limit)]
+        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
+        return [Mail(*row) for row in self._rows(f"{_MAIL} {where} order by id limit ?", agent, limit)]
 
     def count_unread(self, agent: str) -> int:
         """Give how much unread mail an agent has."""
-        query = "select count(*) from mail indexed by mail_unread where agent = ? and read_at is null"
-        return int(self._rows(query, agent)[0][0])
+        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
+        return int(self._rows(f"select count(*) from mail {where}", agent)[0][0])
+
+    def newest_unread(self, agent: str) -> str:
+        """Give the id of an agent's newest unread mail, "" where there is none."""
+        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
+        return str(self._rows(f"select ifnull(max(id), '') from mail {where}", agent)[0][0])
+
+    def held(self, limit: int = -1) -> list[Mail]:
+        """Give the mail that is held back, by agent, oldest first."""
+        where = "indexed by mail_held where held is not null"
+        return [Mail(*row) for row in self._rows(f"{_MAIL} {where} order by agent, id limit ?", limit)]
+
+    def count_held(self) -> list[tuple[str, int]]:
+        """Give how much mail is held back, by agent."""
+        query = "select agent, count(*) from mail indexed by mail_held where held is not null group by agent"
+        return [(agent, count) for agent, count in self._rows(query)]
+
+    def release(self, agent: str, ids: Iterable[str]) -> None:
+        """Note that held mail has gone on its way; inside `changing`."""
+        at = now()
+        self._db.executemany(
+            "update mail set held = null, notified_at = ? where agent = ? and id = ?",
+            [(at, agent, block_id) for block_id in ids],
+        )
 
     def mail(self, agent: str) -> list[Mail]:
         """Give all mail of an agent, oldest first."""
@@ -168,6 +254,51 @@ class Index(Database):
             "update mail set read_at = ifnull(read_at, ?), acknowledged_at = ifnull(acknowledged_at, ?)"
             " where agent = ? and id = ?",
             (at, at, agent, block_id),
+        )
+
+    # -- doorbells, presence and costs: what is known of the agents themselves -----------------------
+
+    def add_ring(self, ring: Ring) -> None:
+        """Note a ring; inside `changing`."""
+        self._db.execute("insert into rings values (?, ?, ?, ?, ?, ?)", ring)
+
+    def rings(self, agent: str, since: str = "") -> list[Ring]:
+        """Give an agent's rings after a time, oldest first."""
+        query = "select * from rings where agent = ? and at > ? order by at"
+        return [Ring(*row) for row in self._rows(query, agent, since)]
+
+    def presence(self) -> dict[str, Presence]:
+        """Give what was seen last of each agent."""
+        query = "select agent, ifnull(doing, ''), ifnull(pid, 0), ifnull(seen_at, ''), ifnull(read_at, '') from presence"
+        return {row[0]: Presence(*row) for row in self._rows(query)}
+
+    def see(self, agent: str, doing: str | None = None, pid: int = 0) -> None:
+        """Note a sign of life, and what the agent does where that is known; inside `changing`."""
+        self._db.execute(
+            "insert into presence (agent, doing, pid, seen_at) values (?1, ifnull(?2, ''), ?3, ?4)"
+            " on conflict (agent) do update set seen_at = ?4,"
+            " pid = case when ?2 is null then pid else ?3 end, doing = ifnull(?2, doing)",
+            (agent, doing, pid, now()),
+        )
+
+    def see_reading(self, agent: str) -> None:
+        """Note that an agent itself has read some of its mail just now; inside `changing`."""
+        self.see(agent)
+        self._db.execute("update presence set read_at = seen_at where agent = ?", (agent,))
+
+    def spent(self, session: str = "") -> list[Spent]:
+        """Give what agents' programs have cost, in one session or (without a name) in all."""
+        query = "select * from spent where ? in ('', session) order by session, agent"
+        return [Spent(*row) for row in self._rows(query, session)]
+
+    def add_spent(self, spent: Spent) -> None:
+        """Add one turn's cost to what an agent has cost in a session; inside `changing`."""
+        self._db.execute(
+            "insert into spent values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (session, agent) do update set"
+            " program = excluded.program, conversation = excluded.conversation, turns = turns + excluded.turns,"
+            " cost_usd = cost_usd + excluded.cost_usd, input_tokens = input_tokens + excluded.input_tokens,"
+            " output_tokens = output_tokens + excluded.output_tokens",
+            spent,
         )
 
 

@@ -11,7 +11,7 @@ from ..parsers.ids import mint
 from .files import make_folder, write_new
 from .folder import DEFAULT, LEDGER, Workspace, open_folder
 from .repository import find_repository
-from .settings import FILE, agent_table, check_new_name, first_settings, read_settings
+from .settings import Agent, FILE, agent_table, check_new_name, first_settings, read_settings
 
 DEFAULT_AGENTS = ("CC", "CX", "GM", "AG")
 
@@ -39,7 +39,7 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
     """
     roster: dict[str, str] = {}
     for name in names:
-        roster[check_new_name(name, roster)] = ""
+        roster[check_new_name(name, roster)] = Agent()
     target = _target(start.resolve(), folder)
     if (target / FILE).is_file() and (target / LEDGER).exists():
         return Made(open_folder(target), new=False)
@@ -103,7 +103,7 @@ def add_agents(workspace: Workspace, names: tuple[str, ...]) -> tuple[str, ...]:
     new = []
     for name in names:
         if name not in roster:
-            roster[check_new_name(name, roster)] = ""
+            roster[check_new_name(name, roster)] = Agent()
             new.append(name)
     if new:
         path = workspace.folder / FILE

@@ -10,11 +10,11 @@ from ..parsers.names import check_name, did_you_mean
 from .files import read_regular
 
 FILE = "moot.toml"
-WAKES = ("wait", "none")
+WAKES = ("wait", "hook", "tmux", "command", "none")
+PROGRAMS = ("", "claude", "codex", "gemini", "generic")
 TRACKS = ("branch", "off")
 MOST = 10_000_000  # seconds are four months then, and KiB more than any disk's file
-_AGENT_KEYS = ("wake",)
-_RISKY = ("command", "base_url", "key_env", "key_file")
+_RISKY = ("command", "run", "pane", "base_url", "key_env", "key_file")
 
 
 class Limits(NamedTuple):
@@ -22,12 +22,24 @@ class Limits(NamedTuple):
 
     turn_timeout_s: int = 900  # a coding agent thinks for minutes; after three of these a session ends
     max_body_kib: int = 256  # more is an attachment: no reader should scroll past it
+    max_chain: int = 20  # messages by agents that answer each other, before a human is asked whether to go on
+    ring_gap_s: int = 60  # from the first ring to the second; each gap after it is four times as long
+
+
+class Agent(NamedTuple):
+    """How one agent of the roster is woken and run."""
+
+    wake: str = "wait"
+    program: str = ""  # the agent program behind the name, where it is one that moot knows
+    pane: str = ""  # of tmux, as tmux names it; else the pane that says so itself is looked for
+    command: tuple[str, ...] = ()  # what rings, as an argument vector: no shell sees it
+    run: tuple[str, ...] = ()  # what `moot run` starts for a turn, in the place of the program's usual vector
 
 
 class Settings(NamedTuple):
-    """The roster (name to how it is woken) and the limits of one workspace."""
+    """The roster and the limits of one workspace."""
 
-    agents: Mapping[str, str]
+    agents: Mapping[str, Agent]
     limits: Limits = Limits()
     track: str = "branch"
     debate: Mapping[str, Any] = {}  # as it stands: its rules are the debate's own
@@ -89,14 +101,39 @@ def _parse(data: bytes, path: Path) -> dict[str, Any]:
         raise UsageError(f"not TOML: {error}", where=str(path), then="correct that line") from error
 
 
-def _agents(agents: Mapping[str, Any], path: Path) -> dict[str, str]:
-    roster: dict[str, str] = {}
-    for name, keys in agents.items():
-        _known(_table(agents, name, path, "agents."), _AGENT_KEYS, path, f"agents.{name}.")
-        roster[check_new_name(name, roster, str(path))] = _choice(
-            keys, "wake", WAKES, path, f"agents.{name}."
+def _agents(agents: Mapping[str, Any], path: Path) -> dict[str, Agent]:
+    roster: dict[str, Agent] = {}
+    for name in agents:
+        keys, prefix = _table(agents, name, path, "agents."), f"agents.{name}."
+        _known(keys, Agent._fields, path, prefix)
+        agent = Agent(
+            wake=_choice(keys, "wake", WAKES, path, prefix),
+            program=_choice(keys, "program", PROGRAMS, path, prefix),
+            pane=_text(keys, "pane", path, prefix),
+            command=_vector(keys, "command", path, prefix),
+            run=_vector(keys, "run", path, prefix),
         )
+        if agent.wake == "command" and not agent.command:
+            then = f'write `command = ["program", "argument"]` into [agents.{name}]'
+            raise UsageError(f"`{prefix}wake` is command, and there is none", where=str(path), then=then)
+        roster[check_new_name(name, roster, str(path))] = agent
     return roster
+
+
+def _text(table: Mapping[str, Any], key: str, path: Path, prefix: str) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str) or not value.isprintable():
+        raise UsageError(f"`{prefix}{key}` is {value!r}", where=str(path), then="give a text of one line")
+    return value
+
+
+def _vector(table: Mapping[str, Any], key: str, path: Path, prefix: str) -> tuple[str, ...]:
+    """Read an argument vector; a text is refused, since no shell would split it as its author thinks."""
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
+        then = f'give a list of texts: `{key} = ["program", "argument"]`'
+        raise UsageError(f"`{prefix}{key}` is no argument vector", where=str(path), then=then)
+    return tuple(value)
 
 
 def check_new_name(name: str, roster: Mapping[str, str], where: str = "") -> str:
@@ -158,12 +195,16 @@ def first_settings(names: tuple[str, ...]) -> str:
         "[limits]",
         f"# turn_timeout_s = {Limits().turn_timeout_s}  # a silent agent is reminded, then the human, then it ends",
         f"# max_body_kib = {Limits().max_body_kib}  # a longer body becomes an attachment",
+        f"# max_chain = {Limits().max_chain}  # messages that agents answer each other with, before you are asked",
+        f"# ring_gap_s = {Limits().ring_gap_s}  # from the first ring of a doorbell to the second",
         "",
         "[git]",
         '# track = "branch"  # commit the ledger to the branch `moot`; or "off"',
         "",
         "# The roster: one table an agent. `wake` says how it learns of mail:",
-        '# "wait" (it runs `moot wait`) or "none" (it looks into its inbox).',
+        '# "wait" (it runs `moot wait`), "hook" (`moot install` wrote hooks for its program), "tmux" (a line is',
+        '# typed into its pane), "command" (a vector of yours is run) or "none" (it looks into its inbox).',
+        '# `program` is "claude", "codex" or "gemini"; `run` is what `moot run --agent NAME` starts: docs/agents.md.',
         "#",
         "# [debate] says who debates, in tables [[debate.participants]]: docs/debate.md.",
     ]

@@ -98,6 +98,8 @@ def ack(block_id: str, name: str | None, pinned: str | None) -> None:
 @as_json
 def inbox(name: str | None, everything: bool, peek: bool, pinned: str | None, as_json: bool) -> None:
     """Show your unread mail, and mark it as read once it is printed."""
+    from ..waiting import mark_read
+
     referee = Referee(here(pinned))
     agent = known_agent(name, referee.settings.names, also=("HUMAN",))
     referee.rule()
@@ -118,8 +120,7 @@ def inbox(name: str | None, everything: bool, peek: bool, pinned: str | None, as
         click.echo(f"nothing unread for {agent}")
     sys.stdout.flush()
     if not peek:
-        with referee.index.changing():
-            referee.index.mark_read(agent, shown_ids)
+        mark_read(referee, agent, *shown_ids)
 
 
 @click.command(epilog="Example: moot wait --as CX --timeout 600")
