@@ -40,10 +40,12 @@ _MAIL = (
     "select agent, id, session, ifnull(read_at, ''), ifnull(acknowledged_at, ''), ifnull(notified_at, ''),"
     " ifnull(held, '') from mail"
 )
+# Told which index, since sqlite would rather walk through all mail of the agent, by the primary key.
+_UNREAD = "mail indexed by mail_unread where agent = ? and read_at is null and held is null"
 
 
 class Mail(NamedTuple):
-    """A block on its way to an agent, with the receipts it has (empty where not yet); `held` says why it is kept back."""
+    """A block on its way to an agent, with its receipts (empty where not yet); `held` says why it is kept back."""
 
     agent: str
     id: str
@@ -159,13 +161,12 @@ class Index(Database):
                 m.id,
                 m.session,
                 m.read_at or None,
-                None,
                 None if m.held else m.notified_at or at,
                 m.held or None,
             )
             for m in mail
         ]
-        self._db.executemany("insert or ignore into mail values (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._db.executemany("insert or ignore into mail values (?, ?, ?, ?, null, ?, ?)", rows)
 
     def has_mail(self) -> bool:
         """Tell whether any receipt is kept."""
@@ -200,19 +201,16 @@ class Index(Database):
 
     def unread(self, agent: str, limit: int = -1) -> list[Mail]:
         """Give an agent's unread mail, oldest first; what is held back is not among it."""
-        # Told so, since sqlite would rather walk through all mail of the agent, by the primary key.
-        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
-        return [Mail(*row) for row in self._rows(f"{_MAIL} {where} order by id limit ?", agent, limit)]
+        query = _MAIL.removesuffix("mail") + _UNREAD + " order by id limit ?"
+        return [Mail(*row) for row in self._rows(query, agent, limit)]
 
     def count_unread(self, agent: str) -> int:
         """Give how much unread mail an agent has."""
-        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
-        return int(self._rows(f"select count(*) from mail {where}", agent)[0][0])
+        return int(self._rows("select count(*) from " + _UNREAD, agent)[0][0])
 
     def newest_unread(self, agent: str) -> str:
         """Give the id of an agent's newest unread mail, "" where there is none."""
-        where = "indexed by mail_unread where agent = ? and read_at is null and held is null"
-        return str(self._rows(f"select ifnull(max(id), '') from mail {where}", agent)[0][0])
+        return str(self._rows("select ifnull(max(id), '') from " + _UNREAD, agent)[0][0])
 
     def held(self, limit: int = -1) -> list[Mail]:
         """Give the mail that is held back, by agent, oldest first."""
@@ -269,7 +267,10 @@ class Index(Database):
 
     def presence(self) -> dict[str, Presence]:
         """Give what was seen last of each agent."""
-        query = "select agent, ifnull(doing, ''), ifnull(pid, 0), ifnull(seen_at, ''), ifnull(read_at, '') from presence"
+        query = (
+            "select agent, ifnull(doing, ''), ifnull(pid, 0), ifnull(seen_at, ''), ifnull(read_at, '')"
+            " from presence"
+        )
         return {row[0]: Presence(*row) for row in self._rows(query)}
 
     def see(self, agent: str, doing: str | None = None, pid: int = 0) -> None:

@@ -11,7 +11,7 @@ from ..parsers.ids import mint
 from .files import make_folder, write_new
 from .folder import DEFAULT, LEDGER, Workspace, open_folder
 from .repository import find_repository
-from .settings import Agent, FILE, agent_table, check_new_name, first_settings, read_settings
+from .settings import FILE, Agent, agent_table, check_new_name, first_settings, read_settings
 
 DEFAULT_AGENTS = ("CC", "CX", "GM", "AG")
 

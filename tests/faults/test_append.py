@@ -43,7 +43,12 @@ for n in range(int(count)):
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    return init_workspace(tmp_path, tmp_path / "comms", NAMES).workspace
+    workspace = init_workspace(tmp_path, tmp_path / "comms", NAMES).workspace
+    settings = workspace.folder / "moot.toml"
+    text = settings.read_text()
+    assert "\n# max_chain = 20" in text
+    settings.write_text(text.replace("\n# max_chain = 20", "\nmax_chain = 10000"))  # who answer themselves
+    return workspace
 
 
 @pytest.fixture
