@@ -41,7 +41,9 @@ _MAIL = (
     " ifnull(held, '') from mail"
 )
 # Told which index, since sqlite would rather walk through all mail of the agent, by the primary key.
-_UNREAD = "mail indexed by mail_unread where agent = ? and read_at is null and held is null"
+_UNREAD = " indexed by mail_unread where agent = ? and read_at is null and held is null"
+_COUNT_UNREAD = f"select count(*) from mail{_UNREAD}"  # noqa: S608 - no word of it comes from outside
+_NEWEST_UNREAD = f"select ifnull(max(id), '') from mail{_UNREAD}"  # noqa: S608
 
 
 class Mail(NamedTuple):
@@ -201,16 +203,16 @@ class Index(Database):
 
     def unread(self, agent: str, limit: int = -1) -> list[Mail]:
         """Give an agent's unread mail, oldest first; what is held back is not among it."""
-        query = _MAIL.removesuffix("mail") + _UNREAD + " order by id limit ?"
+        query = f"{_MAIL}{_UNREAD} order by id limit ?"
         return [Mail(*row) for row in self._rows(query, agent, limit)]
 
     def count_unread(self, agent: str) -> int:
         """Give how much unread mail an agent has."""
-        return int(self._rows("select count(*) from " + _UNREAD, agent)[0][0])
+        return int(self._rows(_COUNT_UNREAD, agent)[0][0])
 
     def newest_unread(self, agent: str) -> str:
         """Give the id of an agent's newest unread mail, "" where there is none."""
-        return str(self._rows("select ifnull(max(id), '') from " + _UNREAD, agent)[0][0])
+        return str(self._rows(_NEWEST_UNREAD, agent)[0][0])
 
     def held(self, limit: int = -1) -> list[Mail]:
         """Give the mail that is held back, by agent, oldest first."""
