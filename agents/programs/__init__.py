@@ -3,7 +3,7 @@
 `program_for` loads the one that is asked for; `generic` stands for all others.
 """
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
@@ -14,22 +14,31 @@ from ...parsers.names import did_you_mean
 NAMES = ("claude", "codex", "gemini", "generic")
 EVENTS = ("stop", "prompt", "tool")  # of a hook, in our words
 
+# What an agent needs to take part, and no more: `moot run`, `trust` and the like are a person's.
+COMMANDS = ("wait", "inbox", "send", "done", "entry", "score", "winner", "ack", "status", "log")
+
 
 class Said(NamedTuple):
-    """What a program's output says of one headless turn; it went well where `error` is empty."""
+    """What a program's output says of one headless turn; it went well where `error` is empty.
+
+    `is_total` where its tokens are those of the whole conversation up to now.
+    """
 
     text: str
     conversation: str = ""  # the id by which it is resumed
     cost_usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
+    is_total: bool = False
     error: str = ""
 
 
-class Hooked(NamedTuple):
-    """What a program's hook input says: that this stop was itself brought about by a hook's answer."""
+class Screen(NamedTuple):
+    """What a terminal shows: its lines without their right ends' blanks, where the cursor is, the title."""
 
-    stop_hook_active: bool = False
+    lines: tuple[str, ...]
+    cursor: tuple[int, int] = (0, 0)  # column, row; both from 0
+    title: str = ""
 
 
 class Keys(NamedTuple):
@@ -42,8 +51,9 @@ class Keys(NamedTuple):
 class File(NamedTuple):
     """One file that `moot install` keeps in a repository: its path, and what of it is ours.
 
-    `kind` says how ours stands beside what is there: whole (all of the file), block (between two marker lines),
-    json (members added at the paths that `adds` names) or toml (a block between two comment lines).
+    `kind` says how ours stands beside what is there: `whole` (all of the file), `block` (lines between two
+    markers), `toml` (the same, in comments), or `json`: `adds` names the path of a member, and the value that is
+    put there, or, where the value is a list, the items that are appended to the list there.
     """
 
     path: str
@@ -52,12 +62,21 @@ class File(NamedTuple):
     adds: tuple[tuple[tuple[str, ...], Any], ...] = ()
 
 
+class Wiring(NamedTuple):
+    """What an installation writes: how moot is started, for whom, how long a stop waits for mail, the guide."""
+
+    moot: tuple[str, ...]  # the argument vector that runs moot
+    name: str  # "" where the roster or MOOT_AGENT says it
+    wait_s: int
+    guide: str
+
+
 class Program(Protocol):
     """What every program's file has: constants, and pure functions over text."""
 
-    NAME: str
     TITLE: str
     TRIED: str
+    BINARY: str
     HOOKS: Mapping[str, str]
     KEYS: Keys
 
@@ -70,11 +89,11 @@ class Program(Protocol):
     def reply(self, event: str, text: str) -> str:
         """Give what a hook prints so that `text` reaches the model: `event` is stop, prompt or tool."""
 
-    def look(self, screen: str) -> str:
+    def look(self, screen: Screen) -> str:
         """Say what a screen shows: idle (an empty prompt), typed, busy, dialog, or unknown."""
 
-    def files(self, name: str, command: Sequence[str], guide: str) -> tuple[File, ...]:
-        """Give the files that wire an agent of that name to moot, which `command` runs."""
+    def files(self, wiring: Wiring) -> tuple[File, ...]:
+        """Give the files that wire an agent to moot."""
 
 
 def program_for(name: str) -> Program:
@@ -84,13 +103,36 @@ def program_for(name: str) -> Program:
     return cast("Program", import_module(f".{name}", __package__))
 
 
-def members(text: str) -> Mapping[str, Any]:
-    """Read a JSON object; what is none is an empty one."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+# -- what the files share -------------------------------------------------------------------------
+
+_CHOICE = re.compile(r"^[\s│┃|]*[❯›●>▶]\s*\d+[.)]\s")
+_QUESTION = re.compile(r"[(\[]\s*y(?:es)?\s*/\s*n(?:o)?\s*[)\]]\s*:?\s*$", re.IGNORECASE)
+_SHELLS = ("bash", "sh", "zsh", "fish", "dash", "ksh", "tcsh", "-bash", "-zsh")
+
+
+def shows_dialog(screen: Screen) -> bool:
+    """Tell whether a list to choose from, or a question for yes or no, stands at the end of a screen."""
+    shown = [line for line in screen.lines if line.strip()][-15:]
+    return any(_CHOICE.match(line) for line in shown) or any(_QUESTION.search(line) for line in shown[-3:])
+
+
+def prompt_of(screen: Screen, glyph: str) -> tuple[int, str, bool] | None:
+    """Find the last line that begins with the prompt's glyph: its row, the text behind, and whether that is empty.
+
+    A text that the cursor stands before was not typed: it is the program's own suggestion.
+    """
+    for row in range(len(screen.lines) - 1, -1, -1):
+        found = re.match(rf"(\s*[│|]?\s*{re.escape(glyph)})(?:[\s\xa0]+|$)(.*)", screen.lines[row])
+        if found:
+            text = found[2].strip(" \xa0│|")
+            home = screen.cursor[1] == row and screen.cursor[0] <= found.end(1) + 2
+            return row, text, not text or home
+    return None
+
+
+def is_shell(command: str) -> bool:
+    """Tell whether what runs in a pane is a shell: then the program in it has ended."""
+    return command in _SHELLS
 
 
 def at(value: Any, *keys: str) -> Any:
@@ -110,11 +152,43 @@ def number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def read_hook_input(text: str) -> Hooked:
-    """Read what a program gives its hook; all three name that field alike."""
-    return Hooked(stop_hook_active=members(text).get("stop_hook_active") is True)
+def amount(value: Any) -> float:
+    """Give a sum of money; 0 for what is none."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if real and 0 < value < 1e9 else 0.0
 
 
-def hook_group(command: str, **more: Any) -> dict[str, Any]:
-    """Give one entry of an event's list, in the shape that all three programs share."""
-    return {"hooks": [{"type": "command", "command": command, **more}]}
+def hook_command(wiring: Wiring, program: str, event: str) -> str:
+    """Give the line that a program runs at an event."""
+    import shlex
+
+    argv = [*wiring.moot, "hook", program, event]
+    argv += ["--as", wiring.name] if wiring.name else []
+    argv += ["--wait", str(wiring.wait_s)] if wiring.wait_s and event == "stop" else []
+    return shlex.join(argv)
+
+
+def hook_adds(
+    wiring: Wiring, program: str, hooks: Mapping[str, str], timeout: int
+) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    """Give what a settings file gets, in the shape that all three programs share; `timeout` in the program's unit."""
+    adds = []
+    for event, theirs in hooks.items():
+        hook = {"type": "command", "command": hook_command(wiring, program, event), "timeout": timeout}
+        adds.append((("hooks", theirs), [{"hooks": [hook]}]))
+    return tuple(adds)
+
+
+def mcp_entry(wiring: Wiring) -> dict[str, Any]:
+    """Give what starts our MCP server, in the shape that all three programs share."""
+    who = ("--as", wiring.name) if wiring.name else ()
+    return {"command": wiring.moot[0], "args": [*wiring.moot[1:], "mcp", *who]}
+
+
+def skill(wiring: Wiring) -> str:
+    """Give a skill file, as Claude Code, Codex and Gemini CLI read it."""
+    return (
+        "---\nname: moot\ndescription: Talk and take turns with the other agents in this repository by `moot`."
+        " Use it when you are told to read your mail, to wait, to send, or that it is your move.\n---\n\n"
+        f"{wiring.guide}"
+    )
