@@ -240,7 +240,7 @@ class Book:
         """Take a word of a human, after which what was kept back goes on its way; or the line that told of it."""
         if message.sender == HUMAN:
             self.notices = [notice._replace(held="") for notice in self.notices]
-            self.released = self.released or self.chain.count > 0
+            self.released = self.released or self.chain.kept > 0
             self.chain = Chain()
         elif message.sender == REFEREE and frame.fact("about") == "chain":
             self.chain = self.chain._replace(told=True)
@@ -254,9 +254,9 @@ class Book:
         if message.sender == REFEREE:
             self.chain = eased(self.chain, told)
         elif not session and message.sender != HUMAN:
-            kept = self.chain.count
+            kept = self.chain.kept
             self.chain, depth = extended(self.chain, message, told, self._max_chain)
-            if self.chain.count > kept:
+            if self.chain.kept > kept:
                 held = f"chain: {depth} deep, over the limit of {self._max_chain}"
         if held and HUMAN in told:  # who always gets through
             self.notices.append(Notice(message, (HUMAN,), session))
@@ -266,7 +266,7 @@ class Book:
 
     def chain_to_tell(self) -> str:
         """Give the line that the human is due about a chain that was stopped, "" where none is."""
-        return sentence(self.chain, self._max_chain) if self.chain.count and not self.chain.told else ""
+        return sentence(self.chain, self._max_chain) if self.chain.kept and not self.chain.told else ""
 
     # -- asking the rules -------------------------------------------------------------------------
 

@@ -25,20 +25,20 @@ class Chain(NamedTuple):
     depths: tuple[tuple[str, int], ...] = ()
     at_ms: int = 0
     first: str = ""
-    count: int = 0
+    kept: int = 0
     told: bool = False
 
 
 def extended(chain: Chain, message: Message, names: tuple[str, ...], limit: int) -> tuple[Chain, int]:
     """Give the chain after a message to these agents, and the message's depth; over the limit it is kept back."""
     at_ms = stamped_ms(message.at) or chain.at_ms
-    if at_ms - chain.at_ms > COOL_MS and not chain.count:
+    if at_ms - chain.at_ms > COOL_MS and not chain.kept:
         chain = Chain()
     depths = dict(chain.depths)
     depth = depths.get(message.sender, 0) + 1
     if depth > limit and not passes(message):
         first = chain.first or message.id
-        return chain._replace(at_ms=at_ms, first=first, count=chain.count + 1), depth
+        return chain._replace(at_ms=at_ms, first=first, kept=chain.kept + 1), depth
     for name in names:
         depths[name] = max(depths.get(name, 0), min(depth, limit))
     return chain._replace(depths=tuple(sorted(depths.items())), at_ms=at_ms), depth

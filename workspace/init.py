@@ -37,7 +37,7 @@ def init_workspace(start: Path, folder: Path | None, names: tuple[str, ...]) -> 
     repository, or a folder with other things in it, gets a `comms/` inside. Raises UsageError for an
     illegal name or a `comms/` that holds something else.
     """
-    roster: dict[str, str] = {}
+    roster: dict[str, Agent] = {}
     for name in names:
         roster[check_new_name(name, roster)] = Agent()
     target = _target(start.resolve(), folder)

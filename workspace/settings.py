@@ -136,7 +136,7 @@ def _vector(table: Mapping[str, Any], key: str, path: Path, prefix: str) -> tupl
     return tuple(value)
 
 
-def check_new_name(name: str, roster: Mapping[str, str], where: str = "") -> str:
+def check_new_name(name: str, roster: Iterable[str], where: str = "") -> str:
     """Give a legal name back; UsageError where it is none, or differs from one in the roster by case alone."""
     try:
         check_name(name)

@@ -125,7 +125,7 @@ def prompt_of(screen: Screen, glyph: str) -> tuple[int, str, bool] | None:
         found = re.match(rf"(\s*[│|]?\s*{re.escape(glyph)})(?:[\s\xa0]+|$)(.*)", screen.lines[row])
         if found:
             text = found[2].strip(" \xa0│|")
-            home = screen.cursor[1] == row and screen.cursor[0] <= found.end(1) + 2
+            home = screen.cursor[1] == row and screen.cursor[0] <= found.end(1) + 1
             return row, text, not text or home
     return None
 
