@@ -5,7 +5,7 @@ it; the ruling counts only if the rules, asked again, give the same verdict. So 
 a ruling does nothing, and whoever folds the same ledger gets the same book.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..bus.chain import Linked, Tail
@@ -40,6 +40,9 @@ from .hands import (
 )
 from .protocols.events import Notify, Rule, Seal
 from .session import Session, begin_session
+
+PATIENCE = 4  # a turn of one who is seen at work may take that many time-outs before it is ruled on
+_NOBODY: Mapping[str, int] = {}
 
 
 class Notice(NamedTuple):
@@ -324,16 +327,16 @@ class Book:
         """Give all seals that open sessions need."""
         return [(s, seal) for s in self._floor.open for seal in s.rules.seals(s.opening, s.state)]
 
-    def due(self, at_ms: int) -> Session | None:
-        """Give a session in which time has run out, or None."""
+    def due(self, at_ms: int, seen_ms: Mapping[str, int] = _NOBODY) -> Session | None:
+        """Give a session in which time has run out, or None; `seen_ms` is when agents were last seen at work."""
         for session in self._floor.open:
-            if session.rules.due_ms(session.opening, session.state) <= at_ms:
+            if _due_ms(session, seen_ms) <= at_ms:
                 return session
         return None
 
-    def next_due_ms(self) -> int | None:
+    def next_due_ms(self, seen_ms: Mapping[str, int] = _NOBODY) -> int | None:
         """Give the time at which the first session will be due."""
-        return min((s.rules.due_ms(s.opening, s.state) for s in self._floor.open), default=None)
+        return min((_due_ms(session, seen_ms) for session in self._floor.open), default=None)
 
     def playing(self, name: str) -> list[Session]:
         """Give the open sessions in which an agent takes part, in the order of opening."""
@@ -367,6 +370,14 @@ class Book:
             Gap(start, end, text.encode("latin-1"), changed) for start, end, text, changed in data["loose"]
         ]
         self.sessions = {session.name: session for session in sessions}
+
+
+def _due_ms(session: Session, seen_ms: Mapping[str, int]) -> int:
+    """Give when a session's turn is due: later, while all whose move it is are seen at work, but not for ever."""
+    due_ms = session.rules.due_ms(session.opening, session.state)
+    timeout_ms = session.opening.turn_timeout_s * 1000
+    last_ms = min((seen_ms.get(name, 0) for name in session.waiting_for), default=0)
+    return min(max(due_ms, last_ms + timeout_ms), due_ms + (PATIENCE - 1) * timeout_ms)
 
 
 def _seal_of(session: Session, sealed: str) -> Seal | None:

@@ -93,7 +93,7 @@ def _patience(referee: Referee, commit_at: float, committed: str) -> float:
         limits.append(REST_S)
     if referee.is_head_new(committed):
         limits.append(max(0.1, commit_at - time.monotonic()))
-    due_ms = referee.book.next_due_ms()
+    due_ms = referee.next_due_ms()
     if due_ms is not None:
         limits.append(max(0.05, due_ms / 1000 - time.time() + 0.05))
     return min(limits)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..bus.batch import Draft
@@ -39,6 +40,11 @@ def body_from(text: str | None, file: str | None) -> str:
     else:
         assert text is not None
         data, where = os.fsencode(text), "the argument"
+    return checked_body(data, where)
+
+
+def checked_body(data: bytes, where: str) -> str:
+    """Give bytes as the text of a block; UsageError where they are empty, not text, or larger than 64 MiB."""
     if len(data) > MAX_BYTES:
         raise UsageError("the text is larger than 64 MiB", where=where, then="send the path of the file")
     try:
@@ -68,6 +74,24 @@ def _read_file(path: str) -> bytes:
         if isinstance(error, ValueError):
             raise UsageError("that is no path", where=shown(path), then="correct --file") from error
         raise store_error(error, Path(path), "read") from error
+
+
+def send_text(
+    referee: Referee,
+    sender: str,
+    body: str,
+    *,
+    to: Sequence[str] | None = None,
+    session: str | None = None,
+    tag: str = "",
+    private: bool = False,
+) -> Outcome:
+    """Do what `moot send` does: take a turn, or with `to` and no session send a message."""
+    if to is not None and not session:
+        return send_message(referee, sender, list(to), body, private=private)
+    if private:
+        raise UsageError("a private text is a message, never a move", then="give --to NAME")
+    return take_turn(referee, sender, body, session, tag=tag)
 
 
 def take_turn(

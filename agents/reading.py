@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 from ..bus.chain import Linked, Tail, trace
 from ..bus.messages import Message
+from ..parsers.errors import NotFound
 from ..parsers.frames import Frame, scan
+from ..parsers.names import did_you_mean, shown
 from .book import Book, Ruling
 from .reader import Reader
 
@@ -53,3 +55,21 @@ def entries(reading: Reading) -> list[tuple[Message, Ruling | None, tuple[str, .
         listed.append((message, answers.get(message.id), tuple(flags)))
     listed += [(item.message, None, ("unproven", "unruled")) for item in book.unruled_hands()]
     return listed
+
+
+def selected(
+    reading: Reading, session: str | None, last: int | None
+) -> list[tuple[int, Message, Ruling | None, tuple[str, ...]]]:
+    """Give the last blocks (all without `last`), numbered, of one session or of all; NotFound for a strange one."""
+    listed = [(n, *entry) for n, entry in enumerate(entries(reading), 1)]
+    if session:
+        check_session(reading, session)
+        listed = [one for one in listed if session in (one[1].session, one[2].session if one[2] else "")]
+    return listed[-(last or len(listed)) :]
+
+
+def check_session(reading: Reading, name: str) -> None:
+    """Raise NotFound where the ledger holds no session of that name."""
+    known = [session.opening.session for session in reading.book.sessions.values()]
+    if name not in known:
+        raise NotFound(f"no session {shown(name)}", then=did_you_mean(name, known))

@@ -31,6 +31,7 @@ from .book import Notice, Ruling
 from .closing import close_session
 from .delivery import count_as_read, deliver, save_news
 from .hands import Unruled
+from .presence import signs_of_work
 from .protocols.events import Seal
 from .reader import REST_S, Reader
 from .session import Session
@@ -217,7 +218,18 @@ class Referee(Reader):
             return True
         if self.book.seal_due() is not None or self._lost_seals() or self.book.chain_to_tell():
             return True
-        return self.book.due(time.time_ns() // 1_000_000) is not None
+        return self._due(time.time_ns() // 1_000_000) is not None
+
+    def _due(self, now_ms: int) -> Session | None:
+        """Give a session in which time has run out for agents that nothing is seen of, or None."""
+        late = self.book.due(now_ms)
+        return late and self.book.due(now_ms, signs_of_work(self.index.presence(), now_ms))
+
+    def next_due_ms(self) -> int | None:
+        """Give the time at which the first session will be due, as far as can be told now."""
+        if self.book.next_due_ms() is None:
+            return None
+        return self.book.next_due_ms(signs_of_work(self.index.presence(), time.time_ns() // 1_000_000))
 
     def _rule_all(self, batch: Batch) -> None:
         """Rule on everything that waits, in its order."""
@@ -269,7 +281,7 @@ class Referee(Reader):
         while lost := self._lost_seals():
             self._open_seal(batch, *lost[0])
         done: set[str] = set()
-        while (session := self.book.due(now_ms)) is not None and session.opening.session not in done:
+        while (session := self._due(now_ms)) is not None and session.opening.session not in done:
             done.add(session.opening.session)
             last = batch.head.id if batch.head else ""
             ruling_id = mint(now_ms, secrets.randbits(RANDOM_BITS), last)

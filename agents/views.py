@@ -1,12 +1,13 @@
 """How blocks, sessions and moves are shown: as lines for people and agents, as JSON for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..bus.messages import Message
 from ..parsers.screen import visible
 from ..parsers.tokens import tokens_of
 from .book import Ruling
+from .protocols.events import Move
 from .session import Session
 from .waiting import Delivery
 
@@ -39,8 +40,8 @@ def message_json(
     }
 
 
-def block_lines(message: Message, state: str = "") -> list[str]:
-    """Give a block as lines for a terminal; what others wrote cannot move its cursor."""
+def facts_of(message: Message, state: str = "") -> str:
+    """Give what is known of a block beside its text: id, time, session, whether it is to be doubted, its state."""
     facts = [
         message.id,
         message.at[:19].replace("T", " "),
@@ -51,33 +52,44 @@ def block_lines(message: Message, state: str = "") -> list[str]:
         "EDITED" if message.edited else "",
         state,
     ]
-    head = f"{message.header or '(text under no header)'}    ({', '.join(fact for fact in facts if fact)})"
+    return visible(", ".join(fact for fact in facts if fact))
+
+
+def block_lines(message: Message, state: str = "") -> list[str]:
+    """Give a block as lines for a terminal; what others wrote cannot move its cursor."""
+    head = f"{message.header or '(text under no header)'}    ({facts_of(message, state)})"
     body = message.body.rstrip("\n")
     return [visible(head), *([_RULE, visible(body), _RULE] if body else [])]
 
 
-def next_lines(delivery: Delivery, name: str) -> list[str]:
-    """Say what an agent may do next, after what it was given."""
-    session = delivery.session
+def as_command(move: Move) -> Move:
+    """Give a move as the shell's command that it is."""
+    return move
+
+
+def next_lines(delivery: Delivery, name: str, said: Callable[[Move], Move] = as_command) -> list[str]:
+    """Say what an agent may do next, after what it was given; `said` puts a move in the reader's own terms."""
+
+    def step(word: str, command: str, meaning: str = "") -> str:
+        move = said(Move(command, meaning))
+        return f"{word}: {move.command}    ({move.meaning})" if meaning else f"{word}: {move.command}"
+
+    session, wait = delivery.session, f"moot wait --as {name}"
     lines = []
     if session is not None and session.closed:
         lines.append(f"done: {session.opening.session} is closed; nothing more to do in it")
     elif delivery.moves:
-        lines += [f"next: {move.command}    ({move.meaning})" for move in delivery.moves]
-        lines.append(f"then: moot wait --as {name}")
+        lines += [step("next", move.command, move.meaning) for move in delivery.moves]
+        lines.append(step("then", wait))
     elif session is not None and name in session.waiting_for:
-        lines.append(
-            f"next: moot wait --as {name}    (read on: your move comes with the last of what is unread)"
-        )
+        lines.append(step("next", wait, "read on: your move comes with the last of what is unread"))
     elif session is not None:
-        lines.append(f"next: moot wait --as {name}    ({moves_next(session.waiting_for)})")
+        lines.append(step("next", wait, moves_next(session.waiting_for)))
     elif delivery.message is not None:
-        lines.append(
-            f"next: moot send --as {name} --to {delivery.message.sender} -    (an answer, where one is due)"
-        )
-        lines.append(f"then: moot wait --as {name}")
+        answer = f"moot send --as {name} --to {delivery.message.sender} -"
+        lines += [step("next", answer, "an answer, where one is due"), step("then", wait)]
     if delivery.unread > 1:
-        lines.append(f"more: {delivery.unread - 1} unread; moot wait --as {name} gives the next")
+        lines.append(f"{step(f'more: {delivery.unread - 1} unread', wait)} gives the next")
     return lines
 
 

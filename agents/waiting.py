@@ -1,15 +1,19 @@
 """What there is for an agent now: its oldest unread mail, and what the rules let it do next."""
 
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..bus.messages import Message
 from ..bus.watcher import Watcher
 from .facts import posted
+from .presence import marked
 from .protocols.events import Move
 from .reader import REST_S, Reader
 from .referee import Referee
 from .session import Session, load_session
+
+LOOKED_AT = 50  # of unread messages, to tell which one is the last of its session
 
 
 class Shown(NamedTuple):
@@ -35,21 +39,50 @@ class Delivery(NamedTuple):
     copies: tuple[Shown, ...] = ()
 
 
-def next_for(referee: Referee, name: str) -> Delivery | None:
-    """Give the oldest unread thing for an agent, else a turn that is still its own, else None."""
-    unread = referee.index.unread(name, 50)
-    for mail in unread:
+class Letter(NamedTuple):
+    """A message in an agent's inbox, as that agent reads it, and how far it has come with it."""
+
+    message: Message
+    state: str  # notified, read or acknowledged
+
+
+def mail_for(referee: Referee, name: str, *, everything: bool = False) -> list[Letter]:
+    """Give an agent's unread mail, oldest first; with `everything` what was read before, too."""
+    referee.rule()
+    letters = []
+    for mail in referee.index.mail(name) if everything else referee.index.unread(name):
         message = referee.message(mail.id)
         if message is not None:
-            session = _session(referee, mail.session)
-            last = all(other.session != mail.session for other in unread if other.id > mail.id)
-            moves = _moves(session, name) if last else ()  # nobody moves before having read what was said
             message = referee.unsealed(message)._replace(session=message.session or mail.session)
-            return Delivery(
-                message, session, moves, len(unread), copies=copies_for(referee, session, name, moves)
-            )
-        with referee.index.changing():  # its text is gone from the ledger: there is nothing to read
-            referee.index.mark_read(name, [mail.id])
+            state = "acknowledged" if mail.acknowledged_at else "read" if mail.read_at else "notified"
+            letters.append(Letter(message, state))
+    return letters
+
+
+def deliveries(referee: Referee, name: str, most: int) -> Iterator[Delivery]:
+    """Give an agent's unread mail, oldest first, `most` messages of it, each with what the agent may do after it.
+
+    Mail whose text is gone from the ledger is marked as read: there is nothing to read.
+    """
+    unread = referee.index.unread(name, most)
+    for n, mail in enumerate(unread):
+        message = referee.message(mail.id)
+        if message is None:
+            with referee.index.changing():
+                referee.index.mark_read(name, [mail.id])
+            continue
+        session = _session(referee, mail.session)
+        last = all(other.session != mail.session for other in unread[n + 1 :])
+        moves = _moves(session, name) if last else ()  # nobody moves before having read what was said
+        message = referee.unsealed(message)._replace(session=message.session or mail.session)
+        copies = copies_for(referee, session, name, moves)
+        yield Delivery(message, session, moves, len(unread) - n, copies=copies)
+
+
+def next_for(referee: Referee, name: str, *, fresh: bool = False) -> Delivery | None:
+    """Give the oldest unread thing for an agent, else (unless `fresh`) a turn that is still its own, else None."""
+    if (delivery := next(deliveries(referee, name, LOOKED_AT), None)) is not None or fresh:
+        return delivery
     for session in referee.book.playing(name):
         if name in session.waiting_for:
             old = [mail.id for mail in referee.index.mail(name) if mail.session == session.opening.session]
@@ -60,25 +93,34 @@ def next_for(referee: Referee, name: str) -> Delivery | None:
     return None
 
 
-def wait_for(referee: Referee, name: str, timeout_s: float | None) -> Delivery | None:
+def wait_for(
+    referee: Referee,
+    name: str,
+    timeout_s: float | None,
+    watcher: Watcher | None = None,
+    *,
+    fresh: bool = False,
+) -> Delivery | None:
     """Block until there is something for an agent; None when the time is up.
 
     Each time the ledger changes, one pass of the referee is made if nobody else does, so that two agents
-    which only send and wait get to the end of a session.
+    which only send and wait get to the end of a session. Whoever gives the `watcher` ends the wait early by
+    closing it, from any thread: None too. `fresh` waits for unread mail alone.
     """
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     referee.rule()
-    if (delivery := next_for(referee, name)) is not None:
+    if (delivery := next_for(referee, name, fresh=fresh)) is not None:
         return delivery
-    with Watcher(referee.workspace.ledger) as watcher:
-        while True:
+    with marked(referee.index, name, "wait"), watcher or Watcher(referee.workspace.ledger) as watcher:
+        while not watcher.is_closed:
             referee.rule()  # what came between the first look and the watch
-            if (delivery := next_for(referee, name)) is not None:
+            if (delivery := next_for(referee, name, fresh=fresh)) is not None:
                 return delivery
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return None
             watcher.wait(_patience(referee, left))
+    return None
 
 
 def _patience(referee: Referee, left: float | None) -> float | None:
@@ -86,7 +128,7 @@ def _patience(referee: Referee, left: float | None) -> float | None:
     limits = [left] if left is not None else []
     if referee.has_unruled:
         limits.append(REST_S)
-    due_ms = referee.book.next_due_ms()
+    due_ms = referee.next_due_ms()
     if due_ms is not None:
         limits.append(max(0.0, due_ms / 1000 - time.time()) + 0.05)
     return min(limits, default=None)

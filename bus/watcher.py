@@ -70,6 +70,11 @@ class Watcher:
         self.close()
 
     @property
+    def is_closed(self) -> bool:
+        """Tell whether somebody has closed it."""
+        return self._closed
+
+    @property
     def mode(self) -> Literal["events", "polling"]:
         """Say what wakes the owner now: events, once one has come, or the clock every `poll_s` seconds."""
         return "events" if self._proven else "polling"

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 import moot as package
-from moot.__main__ import COMMANDS, moot
+from moot.doors import COMMANDS, moot
 
 HEAD = """\
 # Commands

@@ -1,4 +1,4 @@
-"""Commands of the workspace: init, trust, agents, sync."""
+"""Commands of the workspace: init, trust, sync."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import click
 from ..parsers.errors import UsageError
 from ..parsers.screen import visible
 from .folder import Workspace
-from .options import as_json, here, in_workspace
+from .options import here, in_workspace
 from .settings import read_settings
 
 
@@ -22,13 +22,13 @@ def init(folder: Path | None, names: str) -> None:
     """
     from .init import init_workspace
 
-    made = init_workspace(Path.cwd(), folder, _split(names))
+    made = init_workspace(Path.cwd(), folder, split_names(names))
     workspace = made.workspace
     roster = ", ".join(read_settings(workspace.folder).names) or "nobody"
     if not made.new:
         click.echo(f"{workspace.folder} is a workspace already (agents: {roster}); nothing was changed")
         known = read_settings(workspace.folder).names
-        if strangers := [name for name in _split(names) if name not in known]:
+        if strangers := [name for name in split_names(names) if name not in known]:
             click.echo(f"next: moot agents add {' '.join(strangers)}")
         return
     if made.restored:
@@ -57,43 +57,6 @@ def trust(show: bool, pinned: str | None) -> None:
         click.echo(f"trusted for {workspace.folder}, until it changes")
 
 
-@click.group(invoke_without_command=True, epilog="Example: moot agents add GM")
-@in_workspace
-@as_json
-@click.pass_context
-def agents(ctx: click.Context, pinned: str | None, as_json: bool) -> None:
-    """List the roster; `moot agents add NAME` puts somebody into it."""
-    ctx.obj = pinned
-    if ctx.invoked_subcommand is not None:
-        return
-    settings = read_settings(here(pinned).folder)
-    if as_json:
-        import json
-
-        click.echo(json.dumps([{"name": name, "wake": wake} for name, wake in settings.agents.items()]))
-        return
-    for name, wake in settings.agents.items():
-        click.echo(f"{name}  wake={wake}")
-    if not settings.agents:
-        click.echo("nobody is in the roster yet: `moot agents add CC`")
-
-
-@agents.command(epilog="Example: moot agents add CC CX")
-@click.argument("names", nargs=-1, required=True)
-@click.pass_obj
-def add(pinned: str | None, names: tuple[str, ...]) -> None:
-    """Put agents into the roster."""
-    from .init import add_agents
-
-    workspace = here(pinned)
-    wanted = tuple(name for part in names for name in _split(part))
-    if not wanted:
-        raise UsageError("nobody is named", then="give the names: `moot agents add CC CX`")
-    new = add_agents(workspace, wanted)
-    for name in wanted:
-        click.echo(f"{name} is in the roster now" if name in new else f"{name} is in the roster already")
-
-
 @click.command(epilog="Example: moot sync && git log moot")
 @in_workspace
 def sync(pinned: str | None) -> None:
@@ -115,5 +78,6 @@ def _commit(workspace: Workspace) -> str | None:
     return commit_workspace(workspace.repository, workspace.folder, "sync")
 
 
-def _split(names: str) -> tuple[str, ...]:
+def split_names(names: str) -> tuple[str, ...]:
+    """Give the names of a list with commas."""
     return tuple(name.strip() for name in names.split(",") if name.strip())

@@ -6,13 +6,12 @@ from typing import Any
 import click
 
 from ...bus.verify import verify_chain
-from ...parsers.errors import IntegrityError, NotFound
-from ...parsers.names import did_you_mean, shown
+from ...parsers.errors import IntegrityError
 from ...parsers.screen import one_line
 from ...workspace.options import as_json, here, in_session, in_workspace
 from ..posting import find_block
 from ..reader import Reader
-from ..reading import Reading, entries, read_whole
+from ..reading import check_session, read_whole, selected
 from ..terminal import show_block
 from ..views import message_json
 
@@ -25,15 +24,7 @@ from ..views import message_json
 def log(session: str | None, last: int | None, pinned: str | None, as_json: bool) -> None:
     """Show the blocks of the ledger in their order, with the rulings on them."""
     reading = read_whole(Reader(here(pinned)))
-    listed = list(enumerate(entries(reading), 1))
-    if session:
-        _check_session(reading, session)
-        listed = [
-            (n, entry)
-            for n, entry in listed
-            if session in (entry[0].session, entry[1].session if entry[1] else "")
-        ]
-    for n, (message, ruling, flags) in listed[-(last or len(listed)) :]:
+    for n, message, ruling, flags in selected(reading, session, last):
         if as_json:
             click.echo(json.dumps(message_json(message, n, ruling, flags)))
             continue
@@ -53,7 +44,7 @@ def replay(session: str | None, pinned: str | None, as_json: bool) -> None:
     """
     reading = read_whole(Reader(here(pinned)))
     if session:
-        _check_session(reading, session)
+        check_session(reading, session)
     rulings = [ruling for ruling in reading.book.rulings if session in (None, ruling.session)]
     for n, ruling in enumerate(rulings, 1):
         label = ruling.label or "-"
@@ -107,13 +98,6 @@ def verify(pinned: str | None, as_json: bool) -> None:
             where=f"first {first.block}",
             then="compare with the branch: `git log -p moot`",
         )
-
-
-def _check_session(reading: Reading, name: str) -> None:
-    """Raise NotFound where the ledger holds no session of that name."""
-    known = [session.opening.session for session in reading.book.sessions.values()]
-    if name not in known:
-        raise NotFound(f"no session {shown(name)}", then=did_you_mean(name, known))
 
 
 def _count(number: int, word: str) -> str:

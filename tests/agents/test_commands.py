@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from moot.__main__ import COMMANDS
 from moot.agents.lease import Lease
+from moot.doors import COMMANDS
 
 PROMPT = "Plan a small picnic. Use peer-collaboration. CC + CX."
 
