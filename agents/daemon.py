@@ -1,4 +1,4 @@
-"""`moot up`: watcher, delivery and referee in one process, until it is told to stop."""
+"""`moot up`: watcher, delivery, doorbells and referee in one process, until it is told to stop."""
 
 import signal
 import time
@@ -8,6 +8,7 @@ from types import FrameType
 from ..bus.watcher import Watcher
 from ..parsers.errors import MootError, NotFound, StoreError
 from .book import Ruling
+from .doorbells.bells import Bells
 from .reader import REST_S
 from .referee import Referee
 
@@ -50,7 +51,11 @@ def run_until_stopped(
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            _watch(referee, watcher, tell, complain, lambda: stopping)
+            bells = Bells(referee, watcher.wake, complain)
+            try:
+                _watch(referee, watcher, bells, tell, complain, lambda: stopping)
+            finally:
+                bells.close()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -60,17 +65,19 @@ def run_until_stopped(
 def _watch(
     referee: Referee,
     watcher: Watcher,
+    bells: Bells,
     tell: Tell,
     complain: Callable[[str], None],
     stopping: Callable[[], bool],
 ) -> None:
-    trouble = ""
+    trouble, ring_at = "", None
     commit_at, committed = time.monotonic() + COMMIT_EVERY_S, ""
     while not stopping():
         try:
             for ruling in referee.rule():
                 tell(ruling)
             referee.rulings.clear()
+            ring_at = bells.look()
             if referee.is_head_new(committed) and time.monotonic() >= commit_at:
                 committed = referee.head_id
                 commit_at = time.monotonic() + COMMIT_EVERY_S
@@ -83,16 +90,18 @@ def _watch(
         for note in referee.notes:
             complain(note)
         referee.notes.clear()
-        watcher.wait(1.0 if trouble else _patience(referee, commit_at, committed))
+        watcher.wait(1.0 if trouble else _patience(referee, commit_at, committed, ring_at))
 
 
-def _patience(referee: Referee, commit_at: float, committed: str) -> float:
+def _patience(referee: Referee, commit_at: float, committed: str, ring_at: float | None) -> float:
     """Give how long nothing has to be looked at, in seconds."""
     limits = [LOOK_AFTER_S]
     if referee.has_unruled:
         limits.append(REST_S)
     if referee.is_head_new(committed):
         limits.append(max(0.1, commit_at - time.monotonic()))
+    if ring_at is not None:
+        limits.append(max(0.05, ring_at - time.time()))
     due_ms = referee.next_due_ms()
     if due_ms is not None:
         limits.append(max(0.05, due_ms / 1000 - time.time() + 0.05))

@@ -44,7 +44,7 @@ def standing(seen: Presence | None, now_ms: int) -> Standing:
         state = {"wait": "waiting", "run": "running"}[seen.doing] if _is_alive(seen.pid) else "gone"
         return Standing(state, seen.seen_at, seen.pid)
     recent = now_ms - (stamped_ms(seen.seen_at) or 0) < WORKING_MS
-    return Standing("running" if seen.doing == "work" and recent else "silent", seen.seen_at)
+    return Standing("running" if seen.doing != "rest" and recent else "silent", seen.seen_at)
 
 
 def signs_of_work(presence: Mapping[str, Presence], now_ms: int) -> dict[str, int]:

@@ -262,6 +262,11 @@ class Index(Database):
         """Note a ring; inside `changing`."""
         self._db.execute("insert into rings values (?, ?, ?, ?, ?, ?)", ring)
 
+    def end_ring(self, ring: Ring, outcome: str, why: str) -> None:
+        """Note how a ring went; inside `changing`."""
+        query = "update rings set outcome = ?, why = ? where agent = ? and at = ?"
+        self._db.execute(query, (outcome, why, ring.agent, ring.at))
+
     def rings(self, agent: str, since: str = "") -> list[Ring]:
         """Give an agent's rings after a time, oldest first."""
         query = "select * from rings where agent = ? and at > ? order by at"

@@ -130,6 +130,13 @@ def prompt_of(screen: Screen, glyph: str) -> tuple[int, str, bool] | None:
     return None
 
 
+def shows(screen: Screen, line: str) -> bool:
+    """Tell whether a line stands at the end of a screen, wrapped or not."""
+    squeezed = "".join("".join(screen.lines[-12:]).split())
+    rows = "".join("".join(screen.lines[max(0, screen.cursor[1] - 4) : screen.cursor[1] + 1]).split())
+    return "".join(line.split()) in rows or "".join(line.split()) in squeezed
+
+
 def is_shell(command: str) -> bool:
     """Tell whether what runs in a pane is a shell: then the program in it has ended."""
     return command in _SHELLS
