@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..bus.inboxes import Inboxes
-from ..bus.index import BlockRow, Index, Mail, SessionRow
+from ..bus.index import Index
 from ..bus.messages import HUMAN, Message
+from ..bus.rows import BlockRow, Mail, SessionRow
 from ..parsers.errors import StoreError
 from .book import Book, Notice
 from .session import Session, dump_session

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from ..bus.index import Index, Presence
+from ..bus.index import Index
+from ..bus.rows import Presence
 from ..parsers.ids import stamped_ms
 
 WORKING_MS = 600_000  # from one event of an agent at work to the next: a long tool call takes minutes

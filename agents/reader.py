@@ -4,10 +4,11 @@ import time
 from pathlib import Path
 
 from ..bus.chain import Link, Linked, Tail, follow, trace
-from ..bus.index import BlockRow, Index, stamp_of
+from ..bus.index import Index, stamp_of
 from ..bus.ledger import Ledger, Stamp
 from ..bus.locks import Lock
 from ..bus.messages import Message, from_frame
+from ..bus.rows import BlockRow
 from ..parsers.attachment import private_hash
 from ..parsers.frames import Frame, Loose, frame_hash, scan
 from ..parsers.ids import time_ms

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from ..bus.batch import PREVIOUS, Batch, Draft
 from ..bus.inboxes import Inboxes
-from ..bus.index import Index, Mail
+from ..bus.index import Index
 from ..bus.ledger import Moved
 from ..bus.messages import HUMAN, REFEREE, Message
+from ..bus.rows import Mail
 from ..parsers.attachment import private_stub
 from ..parsers.errors import MootError, Refused, StoreError, TimeIsUp
 from ..parsers.headers import Header, Vocabulary, read_header

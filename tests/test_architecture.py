@@ -21,7 +21,7 @@ IMPURE = {
 IMPURE_CALLS = {"open", "print", "input"}
 ROOMS = sorted(path for room in FLOORS for path in (TOP / room).rglob("*.py"))
 PURE = [path for path in ROOMS if path.is_relative_to(TOP / "parsers") or path.parent.name == "protocols"]
-PURE += [TOP / "bus" / name for name in ("chain.py", "verify.py", "messages.py")]
+PURE += [TOP / "bus" / name for name in ("chain.py", "messages.py", "rows.py", "verify.py")]
 PURE_OF_AGENTS = ("asking.py", "book.py", "chains.py", "facts.py", "hands.py", "session.py")
 PURE += [TOP / "agents" / name for name in PURE_OF_AGENTS]
 PURE += [*sorted((TOP / "agents" / "programs").glob("*.py")), TOP / "agents" / "doorbells" / "policy.py"]

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
-from ...bus.index import Presence, Ring, now
+from ...bus.index import now
+from ...bus.rows import Presence, Ring
 from ...parsers.errors import NotFound
 from ...workspace.settings import Agent
 from ...workspace.trust import check_trusted

@@ -7,7 +7,7 @@ agent has read anything, all begins anew.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...bus.index import Ring
+from ...bus.rows import Ring
 from ...parsers.ids import stamped_ms
 
 RINGS = 4

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.bus.index import BlockRow, Index, Mail, Saved, SessionRow, now, stamp_of
+from moot.bus.index import Index, now, stamp_of
+from moot.bus.rows import BlockRow, Mail, Saved, SessionRow
 from moot.parsers.errors import StoreError
 from moot.tests.bus.processes import GIVE_UP_RIGHTS, children, public_folder
 
@@ -221,7 +222,8 @@ def test_a_change_whose_end_fails_is_taken_back(index: Index, monkeypatch: pytes
 
 def test_processes_that_save_at_once_lose_nothing(index: Index, path: Path) -> None:
     code = """
-from moot.bus.index import BlockRow, Index, Mail, SessionRow
+from moot.bus.index import Index
+from moot.bus.rows import BlockRow, Mail, SessionRow
 path, name = arguments
 index = Index(Path(path))
 say("ready")
@@ -246,7 +248,8 @@ for n in range(50):
 
 def test_the_cursor_and_the_sessions_that_are_loaded_were_saved_together(index: Index, path: Path) -> None:
     code = """
-from moot.bus.index import Index, SessionRow
+from moot.bus.index import Index
+from moot.bus.rows import SessionRow
 index = Index(Path(arguments[0]))
 version = 0
 while True:
@@ -270,7 +273,8 @@ while True:
 def test_a_process_killed_in_the_middle_of_a_change_leaves_what_was_before(index: Index, path: Path) -> None:
     fill(index)
     code = """
-from moot.bus.index import BlockRow, Index
+from moot.bus.index import Index
+from moot.bus.rows import BlockRow
 index = Index(Path(arguments[0]))
 with index.changing():
     index.add_blocks([BlockRow("C1", 0, 0)])
